@@ -1,0 +1,58 @@
+import type { Digest } from '../../core/model.js'
+import type { AttemptStore } from '../../core/ports.js'
+
+interface Window {
+  count: number
+  readonly endsAt: number
+}
+
+export const createAttemptStore = (): AttemptStore => {
+  const windows = new Map<Digest, Window>()
+
+  const currentWindow = (key: Digest, at: Date): Window | undefined => {
+    const window = windows.get(key)
+    return window && at.getTime() < window.endsAt ? window : undefined
+  }
+
+  const beginWindow = (key: Digest, at: Date, seconds: number): Window => {
+    const window: Window = { count: 0, endsAt: at.getTime() + seconds * 1000 }
+    // Deleted first: the map stays in the order in which the windows began, and the housekeeping finds the ended ones first.
+    windows.delete(key)
+    windows.set(key, window)
+    return window
+  }
+
+  return {
+    async take(limits, at, windowSeconds) {
+      const ends = limits.flatMap(({ key, most }) => {
+        const window = currentWindow(key, at)
+        return window !== undefined && window.count >= most ? [window.endsAt] : []
+      })
+      if (ends.length > 0) return new Date(Math.max(...ends))
+      for (const { key } of limits) {
+        const window = currentWindow(key, at) ?? beginWindow(key, at, windowSeconds)
+        window.count += 1
+      }
+      return undefined
+    },
+
+    async giveBack(counted, cleared) {
+      for (const key of counted) {
+        const window = windows.get(key)
+        if (window !== undefined) window.count = Math.max(0, window.count - 1)
+      }
+      windows.delete(cleared)
+    },
+
+    async removeExpired(at, limit) {
+      let removed = 0
+      for (const [key, { endsAt }] of windows) {
+        if (removed >= limit) break
+        if (endsAt >= at.getTime()) continue
+        windows.delete(key)
+        removed += 1
+      }
+      return removed
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import type { Hero } from '../../core/model.js'
+import type { HeroStore } from '../../core/ports.js'
+
+interface HeroRow {
+  /** Frozen, and so handed out as it is: a list of a hundred thousand copies nothing. */
+  readonly hero: Hero
+  readonly lowerCaseName: string
+}
+
+const toRow = (id: number, name: string): HeroRow => ({
+  hero: Object.freeze({ id, name }),
+  lowerCaseName: name.toLowerCase()
+})
+
+export const createHeroStore = (): HeroStore => {
+  // The index is the id: ids are never given out again, so a list after an id begins where it must, without a search.
+  const rows: (HeroRow | undefined)[] = [undefined]
+  const names = new Set<string>()
+
+  return {
+    async list({ nameContains, after, limit }) {
+      const part = nameContains?.toLowerCase() ?? ''
+      const most = limit ?? Number.POSITIVE_INFINITY
+      const found: Hero[] = []
+      for (let id = Math.max(0, after ?? 0) + 1; id < rows.length && found.length < most; id++) {
+        const row = rows[id]
+        if (row?.lowerCaseName.includes(part)) found.push(row.hero)
+      }
+      return found
+    },
+
+    async find(id) {
+      return rows[id]?.hero
+    },
+
+    async insert(name) {
+      if (names.has(name)) return undefined
+      const row = toRow(rows.length, name)
+      rows.push(row)
+      names.add(name)
+      return row.hero
+    },
+
+    async rename(id, name) {
+      const present = rows[id]
+      if (present === undefined) return undefined
+      if (present.hero.name === name) return present.hero
+      if (names.has(name)) return 'taken'
+      const row = toRow(id, name)
+      rows[id] = row
+      names.delete(present.hero.name)
+      names.add(name)
+      return row.hero
+    },
+
+    async remove(id) {
+      const row = rows[id]
+      if (row === undefined) return false
+      rows[id] = undefined
+      names.delete(row.hero.name)
+      return true
+    }
+  }
+}

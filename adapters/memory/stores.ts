@@ -1,0 +1,26 @@
+import type { Ports } from '../../core/ports.js'
+import { createAttemptStore } from './attempts.js'
+import { createClientStore } from './clients.js'
+import { createCodeStore } from './codes.js'
+import { createHeroStore } from './heroes.js'
+import { createTables } from './tables.js'
+import { createTokenStore } from './tokens.js'
+import { createUserStore } from './users.js'
+
+export type Stores = Pick<Ports, 'heroes' | 'users' | 'clients' | 'codes' | 'tokens' | 'attempts'>
+
+/**
+ * Every store, empty, in this process's memory. A method does its work before its promise is handed out,
+ * in one turn of the event loop: that is what makes each of them atomic.
+ */
+export const createMemoryStores = (): Stores => {
+  const tables = createTables()
+  return {
+    heroes: createHeroStore(),
+    users: createUserStore(tables),
+    clients: createClientStore(tables),
+    codes: createCodeStore(tables),
+    tokens: createTokenStore(tables),
+    attempts: createAttemptStore()
+  }
+}

@@ -1,0 +1,168 @@
+import type { Client, Code, Digest, Grant, Token, User } from '../../core/model.js'
+import type { Spend } from '../../core/ports.js'
+
+export interface UserRow {
+  /** Frozen, and replaced as a whole. */
+  user: User
+  readonly grants: Set<GrantRow>
+}
+
+export interface ClientRow {
+  client: Client
+  readonly grants: Set<GrantRow>
+}
+
+export interface GrantRow {
+  readonly grant: Grant
+  readonly user: UserRow
+  readonly client: ClientRow
+  /** The user's when the grant began. */
+  readonly generation: number
+  /** The tombstone: look-ups honour it, and nothing is stored under it any more. */
+  revoked: boolean
+  /** When the last of its codes and tokens expires, in milliseconds. */
+  lastExpiry: number
+  /** The minute under which the grant waits to be looked at; of the last expiry or before it. */
+  dueMinute: number
+  readonly codes: CodeRow[]
+  readonly tokens: TokenRow[]
+}
+
+export interface CodeRow {
+  readonly code: Code
+  readonly grant: GrantRow
+  spent: boolean
+}
+
+export interface TokenRow {
+  readonly token: Token
+  readonly grant: GrantRow
+  accessEnded: boolean
+  spent: Spend | undefined
+}
+
+export interface Tables {
+  readonly users: Map<number, UserRow>
+  readonly clients: Map<string, ClientRow>
+  readonly grants: Map<string, GrantRow>
+  readonly codes: Map<Digest, CodeRow>
+  readonly tokensByAccess: Map<Digest, TokenRow>
+  readonly tokensByRefresh: Map<Digest, TokenRow>
+  /** Spent refresh tokens whose nonce was not erased. */
+  readonly withNonce: Set<TokenRow>
+  /** Grants by {@link GrantRow.dueMinute}. */
+  readonly due: Map<number, Set<GrantRow>>
+}
+
+export const createTables = (): Tables => ({
+  users: new Map(),
+  clients: new Map(),
+  grants: new Map(),
+  codes: new Map(),
+  tokensByAccess: new Map(),
+  tokensByRefresh: new Map(),
+  withNonce: new Set(),
+  due: new Map()
+})
+
+// Each way of ending every grant of a user moves the generation on: to compare it ends them all without touching one.
+export const isLive = ({ revoked, generation, user }: GrantRow): boolean =>
+  !revoked && generation === user.user.generation
+
+/** Undefined when the user is gone or at another generation, or the client is gone. */
+export const beginGrant = (tables: Tables, grant: Grant, generation: number): GrantRow | undefined => {
+  const user = tables.users.get(grant.userId)
+  const client = tables.clients.get(grant.clientId)
+  if (user?.user.generation !== generation || client === undefined) return undefined
+  const row: GrantRow = {
+    grant: copyGrant(grant),
+    user,
+    client,
+    generation,
+    revoked: false,
+    lastExpiry: 0,
+    dueMinute: 0,
+    codes: [],
+    tokens: []
+  }
+  tables.grants.set(grant.id, row)
+  user.grants.add(row)
+  client.grants.add(row)
+  return row
+}
+
+export const storeToken = (tables: Tables, grant: GrantRow, token: Token): void => {
+  const row: TokenRow = { token: copyToken(token, grant.grant), grant, accessEnded: false, spent: undefined }
+  grant.tokens.push(row)
+  tables.tokensByAccess.set(token.accessDigest, row)
+  if (token.refreshDigest !== undefined) tables.tokensByRefresh.set(token.refreshDigest, row)
+  extend(grant, token.expiresAt)
+  extend(grant, token.refreshExpiresAt)
+}
+
+export const extend = (grant: GrantRow, expiresAt: Date | undefined): void => {
+  if (expiresAt !== undefined) grant.lastExpiry = Math.max(grant.lastExpiry, expiresAt.getTime())
+}
+
+/** Puts the grant where the housekeeping looks for it once everything it has by now is expired. */
+export const schedule = ({ due }: Tables, grant: GrantRow): void => {
+  grant.dueMinute = minuteOf(grant.lastExpiry)
+  const waiting = due.get(grant.dueMinute)
+  if (waiting === undefined) due.set(grant.dueMinute, new Set([grant]))
+  else waiting.add(grant)
+}
+
+export const unschedule = ({ due }: Tables, grant: GrantRow): void => {
+  const waiting = due.get(grant.dueMinute)
+  waiting?.delete(grant)
+  if (waiting?.size === 0) due.delete(grant.dueMinute)
+}
+
+export const minuteOf = (milliseconds: number): number => Math.floor(milliseconds / 60_000)
+
+/** Removes the grant with every code and token. */
+export const removeGrant = (tables: Tables, row: GrantRow): void => {
+  unschedule(tables, row)
+  tables.grants.delete(row.grant.id)
+  row.user.grants.delete(row)
+  row.client.grants.delete(row)
+  for (const { code } of row.codes) tables.codes.delete(code.digest)
+  for (const tokenRow of row.tokens) {
+    tables.tokensByAccess.delete(tokenRow.token.accessDigest)
+    if (tokenRow.token.refreshDigest !== undefined) tables.tokensByRefresh.delete(tokenRow.token.refreshDigest)
+    tables.withNonce.delete(tokenRow)
+  }
+}
+
+const copyGrant = ({ id, userId, clientId, scopes, expiresAt }: Grant): Grant => ({
+  id,
+  userId,
+  clientId,
+  scopes: [...scopes],
+  expiresAt: copyDate(expiresAt)
+})
+
+// Copies on the way in and on the way out, key by key: a Date cannot be frozen, and a caller's extra keys
+// (a StoredCode's `spent`, say) stay outside, as they do in a database.
+export const copyToken = (token: Token, grant: Grant): Token => ({
+  accessDigest: token.accessDigest,
+  refreshDigest: token.refreshDigest,
+  grant: copyGrant(grant),
+  scopes: [...token.scopes],
+  issuedAt: copyDate(token.issuedAt),
+  expiresAt: copyDate(token.expiresAt),
+  refreshExpiresAt: token.refreshExpiresAt && copyDate(token.refreshExpiresAt)
+})
+
+export const copyCode = (code: Code, grant: Grant): Code => ({
+  digest: code.digest,
+  grant: copyGrant(grant),
+  redirectUri: code.redirectUri,
+  challenge: code.challenge,
+  issuedAt: copyDate(code.issuedAt),
+  expiresAt: copyDate(code.expiresAt)
+})
+
+export const copySpend = ({ at, nonce }: Spend): Spend => ({ at: copyDate(at), nonce })
+
+export const copyDate = (date: Date): Date => new Date(date.getTime())

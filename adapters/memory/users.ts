@@ -1,0 +1,69 @@
+import type { PasswordHash, User } from '../../core/model.js'
+import type { UserStore } from '../../core/ports.js'
+import { removeGrant, type Tables, type UserRow } from './tables.js'
+
+const freeze = ({ id, username, password: { hash, salt }, generation }: User): User =>
+  Object.freeze({ id, username, password: Object.freeze({ hash, salt }), generation })
+
+export const createUserStore = (tables: Tables): UserStore => {
+  const { users } = tables
+  const byUsername = new Map<string, UserRow>()
+  let lastId = 0
+
+  const endEveryGrant = (username: string, password?: PasswordHash): boolean => {
+    const row = byUsername.get(username)
+    if (row === undefined) return false
+    const { user } = row
+    row.user = freeze({ ...user, password: password ?? user.password, generation: user.generation + 1 })
+    return true
+  }
+
+  return {
+    async insert(username, password) {
+      if (byUsername.has(username)) return undefined
+      lastId += 1
+      const user = freeze({ id: lastId, username, password, generation: 0 })
+      const row: UserRow = { user, grants: new Set() }
+      users.set(user.id, row)
+      byUsername.set(username, row)
+      return user
+    },
+
+    async find(id) {
+      return users.get(id)?.user
+    },
+
+    async findByUsername(username) {
+      return byUsername.get(username)?.user
+    },
+
+    async list() {
+      // A Map keeps the order of insertion, which is that of the ids.
+      return Array.from(users.values(), row => row.user)
+    },
+
+    async rehash(id, verified, replacement) {
+      const row = users.get(id)
+      if (row?.user.password.hash !== verified.hash || row.user.password.salt !== verified.salt) return false
+      row.user = freeze({ ...row.user, password: replacement })
+      return true
+    },
+
+    async setPassword(username, password) {
+      return endEveryGrant(username, password)
+    },
+
+    async revoke(username) {
+      return endEveryGrant(username)
+    },
+
+    async remove(username) {
+      const row = byUsername.get(username)
+      if (row === undefined) return false
+      byUsername.delete(username)
+      users.delete(row.user.id)
+      for (const grant of row.grants) removeGrant(tables, grant)
+      return true
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import type { AttemptStore } from '../../core/ports.js'
+import type { Driver } from './driver.js'
+import { bytes, bytesList } from './values.js'
+
+// Counts may be lost when the server crashes, and are not waited for until they are on its disk.
+const NEED_NOT_LAST = "set_config('synchronous_commit', 'off', true)"
+
+// Every statement locks its rows in the order of their keys: in any other, two of them could deadlock (40P01).
+
+// Once an instant is known, no lock is asked for: whoever floods a full key keeps no connection from others.
+const FULL = `
+select max(ends_at) from attempt
+join unnest($1::bytea[], $2::int8[]) as wanted (key, most) using (key)
+where ends_at > $3 and count >= most`
+
+// Locks the keys; a missing one gets a row whose window has ended.
+const LOCK = `
+insert into attempt (key, count, ends_at)
+select key, 0, $2 from unnest($1::bytea[]) as wanted (key) order by key
+on conflict (key) do update set key = excluded.key`
+
+const COUNT = `
+with wanted as (
+  select key, most from unnest($1::bytea[], $2::int8[]) as wanted (key, most)
+), filled as (
+  select max(ends_at) as until from attempt join wanted using (key) where ends_at > $3 and count >= most
+), counted as (
+  update attempt set
+    count = case when ends_at > $3 then count + 1 else 1 end,
+    ends_at = case when ends_at > $3 then ends_at else $4 end
+  from wanted, filled
+  where attempt.key = wanted.key and filled.until is null
+)
+select until, ${NEED_NOT_LAST} from filled`
+
+const GIVE_BACK = `
+with locked as (
+  select key from attempt where key = any($1::bytea[]) or key = $2 order by key for update
+), cleared as (
+  delete from attempt using locked where attempt.key = locked.key and locked.key = $2
+), reduced as (
+  update attempt set count = greatest(count - 1, 0) from locked
+  where attempt.key = locked.key and locked.key <> $2
+)
+select ${NEED_NOT_LAST}`
+
+const REMOVE_EXPIRED = `
+with removed as (
+  delete from attempt where key in (
+    select key from attempt where ends_at < $1 order by ends_at limit $2 for update skip locked
+  ) returning true
+)
+select count(*)::int4 from removed`
+
+export const createAttemptStore = ({ read, write, transaction }: Driver): AttemptStore => ({
+  async take(limits, at, windowSeconds) {
+    const keys = bytesList(limits.map(({ key }) => key))
+    const most = `{${limits.map(({ most }) => most).join()}}`
+    const full = instantOf(await read(FULL, [keys, most, at]))
+    if (full !== undefined) return full
+    return transaction(async run => {
+      await run(LOCK, [keys, at])
+      // A statement of its own: it sees what those have counted whom the first one had to wait for.
+      return instantOf(await run(COUNT, [keys, most, at, new Date(at.getTime() + windowSeconds * 1000)]))
+    })
+  },
+
+  async giveBack(counted, cleared) {
+    await write(GIVE_BACK, [bytesList(counted), bytes(cleared)])
+  },
+
+  async removeExpired(at, limit) {
+    const [row] = await write(REMOVE_EXPIRED, [at, limit])
+    return Number(row?.[0])
+  }
+})
+
+const instantOf = ([row]: readonly unknown[][]): Date | undefined => (row?.[0] instanceof Date ? row[0] : undefined)

@@ -1,0 +1,54 @@
+import type { Ports } from '../../core/ports.js'
+import { createAttemptStore } from './attempts.js'
+import { createClientStore } from './clients.js'
+import { createCodeStore } from './codes.js'
+import type { Driver } from './driver.js'
+import { createHeroStore } from './heroes.js'
+import { migrate } from './migrations.js'
+import type { ServerOptions } from './server.js'
+import { createTokenStore } from './tokens.js'
+import { createUserStore } from './users.js'
+
+export { StatementError } from './errors.js'
+export { FolderInUseError } from './folder-lock.js'
+export type { ServerOptions } from './server.js'
+
+export interface Database {
+  readonly stores: Pick<Ports, 'heroes' | 'users' | 'clients' | 'codes' | 'tokens' | 'attempts'>
+  /** Applies pending migrations. Of any number of instances at once one does so, and the others wait for it. */
+  migrate(): Promise<void>
+  /** The database's own clock. Rejects with `unavailable` while it cannot be reached. */
+  now(): Promise<Date>
+  /** Lets what runs come to its end, for a second. */
+  close(): Promise<void>
+}
+
+/** A PostgreSQL server, which need not be there: until it is, every call rejects with `unavailable`. */
+export const openServer = async (url: string, options: ServerOptions): Promise<Database> => {
+  // Imported when needed: no start pays for an engine that it does not use.
+  const { connectServer } = await import('./server.js')
+  return over(connectServer(url, options))
+}
+
+/** The embedded engine. Rejects with a {@link FolderInUseError} when another process has the folder. */
+export const openEmbedded = async (folder: string): Promise<Database> => {
+  const { openFolder } = await import('./embedded.js')
+  return over(await openFolder(folder))
+}
+
+const over = (driver: Driver): Database => ({
+  stores: {
+    heroes: createHeroStore(driver),
+    users: createUserStore(driver),
+    clients: createClientStore(driver),
+    codes: createCodeStore(driver),
+    tokens: createTokenStore(driver),
+    attempts: createAttemptStore(driver)
+  },
+  migrate: () => migrate(driver),
+  async now() {
+    const [row] = await driver.read('select (extract(epoch from clock_timestamp()) * 1000)::float8', [])
+    return new Date(Number(row?.[0]))
+  },
+  close: () => driver.close()
+})

@@ -1,0 +1,99 @@
+import { and, asc, eq, gt, sql } from 'drizzle-orm'
+import type { Hero } from '../../core/model.js'
+import type { HeroStore } from '../../core/ports.js'
+import type { Driver } from './driver.js'
+import { isDuplicate } from './errors.js'
+import { gather } from './gather.js'
+import { asked, askedKey, gatheredLookup, key, position } from './lookups.js'
+import { heroes } from './schema.js'
+import { builder, plain, prepared } from './statements.js'
+import { textList } from './values.js'
+
+const columns = { id: heroes.id, name: heroes.name }
+
+// The names come sorted: two statements that wait for each other's names would deadlock (40P01).
+const INSERT_MANY = `
+insert into hero (name, name_lower)
+select name, name_lower from unnest($1::text[], $2::text[]) as asked (name, name_lower)
+on conflict (name) do nothing
+returning id, name`
+
+export const createHeroStore = ({ read, write }: Driver): HeroStore => {
+  const writer = builder(write)
+
+  const reader = builder(read)
+  const find = gatheredLookup({
+    one: reader.select(columns).from(heroes).where(eq(heroes.id, key)).prepare('hero'),
+    many: reader
+      .select({ position, ...columns })
+      .from(asked('bigint'))
+      .innerJoin(heroes, eq(heroes.id, askedKey))
+      .prepare('heroes_by_id'),
+    place: ({ position, ...hero }) => [position, hero],
+    encode: (id: number) => id,
+    encodeList: ids => `{${ids.join()}}`
+  })
+
+  // strpos, unlike LIKE, has no pattern to escape; it finds an empty text everywhere.
+  const list = prepared(
+    writer
+      .select(columns)
+      .from(heroes)
+      .where(
+        and(gt(heroes.id, sql.placeholder('after')), sql`strpos(${heroes.nameLower}, ${sql.placeholder('part')}) > 0`)
+      )
+      .orderBy(asc(heroes.id))
+      .limit(sql.placeholder('limit'))
+      .prepare('heroes')
+  )
+
+  const insertOne = prepared(
+    writer
+      .insert(heroes)
+      .values({ name: sql.placeholder('name'), nameLower: sql.placeholder('nameLower') })
+      .onConflictDoNothing({ target: heroes.name })
+      .returning(columns)
+      .prepare('insert_hero')
+  )
+  const insert = gather<string, Hero | undefined>({
+    async one(name) {
+      const [hero] = await insertOne({ name, nameLower: name.toLowerCase() })
+      return hero
+    },
+    async many(names) {
+      const sorted = names.toSorted()
+      const rows = await write(INSERT_MANY, [textList(sorted), textList(sorted.map(name => name.toLowerCase()))])
+      const stored = new Map(rows.map(([id, name]) => [name, Number(id)]))
+      return names.map(name => {
+        const id = stored.get(name)
+        return id === undefined ? undefined : { id, name }
+      })
+    },
+    keyOf: name => name
+  })
+
+  return {
+    find,
+
+    list: ({ nameContains = '', after = Number.MIN_SAFE_INTEGER, limit = Number.MAX_SAFE_INTEGER }) =>
+      list({ part: nameContains.toLowerCase(), after, limit }),
+
+    insert,
+
+    async rename(id, name) {
+      const renaming = writer.update(heroes).set({ name, nameLower: name.toLowerCase() }).where(eq(heroes.id, id))
+      try {
+        const [hero] = await plain(renaming.returning(columns))
+        return hero
+      } catch (error) {
+        if (isDuplicate(error)) return 'taken'
+        throw error
+      }
+    },
+
+    async remove(id) {
+      const removed = await plain(writer.delete(heroes).where(eq(heroes.id, id)).returning({ id: heroes.id }))
+      return removed.length > 0
+    }
+  }
+}

@@ -1,0 +1,138 @@
+import { sql } from 'drizzle-orm'
+import {
+  bigint,
+  boolean,
+  check,
+  customType,
+  index,
+  integer,
+  pgTable,
+  text,
+  timestamp,
+  uniqueIndex,
+  uuid
+} from 'drizzle-orm/pg-core'
+import { bytes, readTextList, textList } from './values.js'
+
+/** 32 bytes, which the core writes as base64url. */
+const digest = customType<{ data: string; driverData: Uint8Array }>({
+  dataType: () => 'bytea',
+  toDriver: bytes,
+  fromDriver: value => Buffer.from(value).toString('base64url')
+})
+
+/** Drizzle's own text[] loses backslashes on the way out. PGlite reads the list by itself, postgres.js leaves it as it came. */
+const texts = customType<{ data: string[]; driverData: string | string[] }>({
+  dataType: () => 'text[]',
+  toDriver: textList,
+  fromDriver: value => (typeof value === 'string' ? readTextList(value) : value)
+})
+
+const instant = (name: string) => timestamp(name, { withTimezone: true, mode: 'date', precision: 3 })
+
+/** Identifiers are int8: a safe integer beyond int4 is compared like any other instead of failing with 22003. */
+const id = () => bigint('id', { mode: 'number' }).primaryKey().generatedAlwaysAsIdentity()
+
+export const heroes = pgTable('hero', {
+  id: id(),
+  name: text('name').notNull().unique(),
+  /** The name as JavaScript's toLowerCase leaves it: PostgreSQL's lower() depends on the server's locale. */
+  nameLower: text('name_lower').notNull()
+})
+
+export const users = pgTable('user', {
+  id: id(),
+  username: text('username').notNull().unique(),
+  hashedPassword: text('hashedpassword').notNull(),
+  salt: text('salt').notNull(),
+  generation: bigint('generation', { mode: 'number' }).notNull().default(0)
+})
+
+export const clients = pgTable(
+  'client',
+  {
+    id: text('id').primaryKey(),
+    secretDigest: digest('secret_digest'),
+    previousDigest: digest('previous_digest'),
+    previousUntil: instant('previous_until'),
+    redirectUri: text('redirect_uri'),
+    allowedScopes: texts('allowed_scopes').notNull(),
+    name: text('name'),
+    requirePkce: boolean('require_pkce').notNull()
+  },
+  table => [check('previous_secret', sql`(${table.previousDigest} is null) = (${table.previousUntil} is null)`)]
+)
+
+export const grants = pgTable(
+  'grant',
+  {
+    id: uuid('id').primaryKey(),
+    userId: bigint('user_id', { mode: 'number' })
+      .notNull()
+      .references(() => users.id, { onDelete: 'cascade' }),
+    clientId: text('client_id')
+      .notNull()
+      .references(() => clients.id, { onDelete: 'cascade' }),
+    scopes: texts('scopes').notNull(),
+    expiresAt: instant('expires_at').notNull(),
+    revokedAt: instant('revoked_at'),
+    /** When to look whether everything under the grant has expired. A hint: a rotation does not move it on. */
+    sweepAt: instant('sweep_at').notNull()
+  },
+  table => [
+    index('grant_user_id').on(table.userId),
+    index('grant_client_id').on(table.clientId),
+    index('grant_sweep_at').on(table.sweepAt)
+  ]
+)
+
+const grantId = () =>
+  uuid('grant_id')
+    .notNull()
+    .references(() => grants.id, { onDelete: 'cascade' })
+
+export const codes = pgTable(
+  'code',
+  {
+    digest: digest('digest').primaryKey(),
+    grantId: grantId(),
+    redirectUri: text('redirect_uri'),
+    challenge: text('challenge'),
+    issuedAt: instant('issuedate').notNull(),
+    expiresAt: instant('expirationdate').notNull(),
+    spent: boolean('spent').notNull().default(false)
+  },
+  table => [index('code_grant_id').on(table.grantId)]
+)
+
+export const tokens = pgTable(
+  'token',
+  {
+    accessDigest: digest('access_digest').primaryKey(),
+    refreshDigest: digest('refresh_digest'),
+    grantId: grantId(),
+    scopes: texts('scopes').notNull(),
+    issuedAt: instant('issuedate').notNull(),
+    expiresAt: instant('expirationdate').notNull(),
+    refreshExpiresAt: instant('refresh_expirationdate'),
+    /** Of the access token alone; a grant has its own. */
+    revokedAt: instant('revoked_at'),
+    spentAt: instant('spent_at'),
+    nonce: digest('nonce')
+  },
+  table => [
+    uniqueIndex('token_refresh_digest').on(table.refreshDigest),
+    index('token_grant_id').on(table.grantId),
+    index('token_nonce').on(table.spentAt).where(sql`${table.nonce} is not null`)
+  ]
+)
+
+export const attempts = pgTable(
+  'attempt',
+  {
+    key: digest('key').primaryKey(),
+    count: integer('count').notNull(),
+    endsAt: instant('ends_at').notNull()
+  },
+  table => [index('attempt_ends_at').on(table.endsAt)]
+)

@@ -1,0 +1,26 @@
+import { DrizzleQueryError } from 'drizzle-orm'
+import { drizzle } from 'drizzle-orm/pg-proxy'
+import type { Run } from './driver.js'
+
+/** Drizzle's query builder over any {@link Run}. */
+export const builder = (run: Run) => drizzle(async (text, values) => ({ rows: await run(text, values) }))
+
+export type Builder = ReturnType<typeof builder>
+
+export interface Prepared<Result> {
+  execute(values?: Record<string, unknown>): Promise<Result>
+}
+
+export const prepared =
+  <Result>(statement: Prepared<Result>): ((values: Record<string, unknown>) => Promise<Result>) =>
+  values =>
+    plain(statement.execute(values))
+
+/** Without Drizzle's own error around what the driver rejected with: its message carries the values. */
+export const plain = async <Result>(running: PromiseLike<Result>): Promise<Result> => {
+  try {
+    return await running
+  } catch (error) {
+    throw error instanceof DrizzleQueryError ? error.cause : error
+  }
+}

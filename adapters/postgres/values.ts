@@ -1,0 +1,27 @@
+import { makePgArray } from 'drizzle-orm/pg-core'
+
+/** What a `bytea` column takes for the base64url of the core. A string in its place would be stored as its own text. */
+export const bytes = (base64url: string): Uint8Array => Buffer.from(base64url, 'base64url')
+
+export const bytesOrNull = (base64url: string | undefined): Uint8Array | null =>
+  base64url === undefined ? null : bytes(base64url)
+
+// Lists go as PostgreSQL's own literals: postgres.js declares a list of buffers to be a single one.
+export const textList = (texts: readonly string[]): string => makePgArray([...texts])
+
+export const readTextList = (literal: string): string[] =>
+  Array.from(literal.slice(1, -1).matchAll(/"((?:[^"\\]|\\.)*)"|[^,]+/gs), ([plain, quoted]) =>
+    quoted === undefined ? plain : quoted.replace(/\\(.)/gs, '$1')
+  )
+
+export const bytesList = (base64urls: readonly (string | undefined)[]): string =>
+  list(base64urls, text => `\\\\x${Buffer.from(text, 'base64url').toString('hex')}`)
+
+export const instantList = (instants: readonly (Date | undefined)[]): string =>
+  list(instants, instant => instant.toISOString())
+
+const list = <T>(items: readonly (T | undefined)[], literal: (item: T) => string): string =>
+  `{${items.map(item => (item === undefined ? 'NULL' : `"${literal(item)}"`)).join()}}`
+
+export const latest = (...instants: readonly (Date | undefined)[]): Date =>
+  new Date(Math.max(...instants.map(instant => instant?.getTime() ?? Number.NEGATIVE_INFINITY)))

@@ -1,0 +1,29 @@
+import type { FastifyRequest } from 'fastify'
+import type { UseCases } from '../core/index.js'
+
+/** RFC 6750 section 2.1; the scheme in any case (RFC 9110 section 11.1). */
+const BEARER = /^bearer(?: +|$)(.*)$/is
+
+/** The bearer token of a request; undefined when its `Authorization` is absent, of another scheme or without a token. */
+export const bearerToken = (authorization: string | undefined): string | undefined =>
+  authorization === undefined ? undefined : BEARER.exec(authorization)?.[1]?.trim() || undefined
+
+/** Refuses a request whose token does not open what needs `scope`. */
+export type BearerCheck = (request: FastifyRequest, scope: string | undefined) => Promise<void>
+
+export const createBearerCheck =
+  (useCases: Pick<UseCases, 'verifyBearer'>): BearerCheck =>
+  async (request, scope) => {
+    await useCases.verifyBearer(bearerToken(request.headers.authorization), scope)
+  }
+
+/**
+ * Starts the check and the work together, so that one round trip to the database serves both, and lets the check's
+ * refusal come first whatever the work says.
+ */
+export const checkedTogether = async <T>(check: Promise<void>, work: () => Promise<T>): Promise<T> => {
+  const [checked, worked] = await Promise.allSettled([check, work()])
+  if (checked.status === 'rejected') throw checked.reason
+  if (worked.status === 'rejected') throw worked.reason
+  return worked.value
+}

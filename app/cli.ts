@@ -1,0 +1,85 @@
+import { Command, CommanderError } from 'commander'
+import { DomainError, type UseCases } from '../core/index.js'
+import { addClientCommands } from './cli-clients.js'
+import { addUserCommands } from './cli-users.js'
+import { type Composition, compose } from './main.js'
+import { type Environment, readSettings, SettingError, settingsHelp } from './settings.js'
+import { type Terminal, UsageError } from './terminal.js'
+
+export interface CommandContext {
+  readonly terminal: Terminal
+  /** Runs `work` against the migrated database and closes it. Refuses on `memory:`, where there is nothing to administer. */
+  withUseCases(work: (useCases: UseCases) => Promise<void>): Promise<void>
+  /** Writes one JSON value, or lines for a person. */
+  print(json: boolean | undefined, value: unknown, lines: readonly string[]): void
+}
+
+/** Runs one command line; the process's exit code: 0, 1 when the thing cannot be done, 2 for bad usage or a bad setting. */
+export const runCommand = async (argv: readonly string[], env: Environment, terminal: Terminal): Promise<number> => {
+  let exitCode = 0
+  const { stdout, stderr } = terminal
+  const context: CommandContext = {
+    terminal,
+    withUseCases: work => administer(env, ({ useCases }) => work(useCases)),
+    print: (json, value, lines) => {
+      stdout.write(json ? `${JSON.stringify(value)}\n` : lines.map(line => `${line}\n`).join(''))
+    }
+  }
+  const program = new Command('heroes')
+    .description('A service of hero records with its own OAuth 2.0 authorization server.')
+    .exitOverride()
+    .configureOutput({ writeOut: text => stdout.write(text), writeErr: text => stderr.write(text) })
+    .addHelpText('after', () => `\nSettings (environment):\n${settingsHelp()}`)
+  program
+    .command('serve')
+    .description('migrates the database and serves')
+    .action(async () => {
+      const { serve } = await import('./serve.js')
+      exitCode = await serve(readSettings(env), stdout)
+    })
+  program
+    .command('migrate')
+    .description('applies pending migrations')
+    .action(() =>
+      administer(env, async ({ database }) => {
+        await database.migrate()
+        stdout.write('The database is up to date.\n')
+      })
+    )
+  addClientCommands(program, context)
+  addUserCommands(program, context)
+
+  try {
+    await program.parseAsync(argv, { from: 'user' })
+    return exitCode
+  } catch (error) {
+    // Commander has written its own message by then; it throws for --help too, with exit code 0.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+    stderr.write(`heroes: ${describe(error)}\n`)
+    return error instanceof SettingError || error instanceof UsageError ? 2 : 1
+  }
+}
+
+const administer = async (env: Environment, work: (composition: Composition) => Promise<void>): Promise<void> => {
+  const settings = readSettings(env)
+  if (settings.database.kind === 'memory') {
+    throw new DomainError('invalid_input', 'DATABASE_URL is memory:, where there is nothing to administer')
+  }
+  const composition = await compose(settings).catch((error: unknown) => {
+    if (error instanceof Error && error.name === 'FolderInUseError') error.message += '; stop the service first'
+    throw error
+  })
+  try {
+    if (settings.migrate) await composition.database.migrate()
+    await work(composition)
+  } finally {
+    await composition.database.close()
+  }
+}
+
+/** One line, with the reason behind the reason: why the database cannot be reached is for whoever runs the command to know. */
+const describe = (error: unknown): string =>
+  [error, Object(error).cause]
+    .map(reason => String(Object(reason).message ?? reason ?? '').replaceAll(/\s*\n\s*/g, ' '))
+    .filter(message => message !== '')
+    .join(': ')

@@ -1,0 +1,41 @@
+import { Type } from '@sinclair/typebox'
+import type { Http } from '../http.js'
+
+const Metadata = Type.Object({
+  issuer: Type.String(),
+  authorization_endpoint: Type.String(),
+  token_endpoint: Type.String(),
+  revocation_endpoint: Type.String(),
+  introspection_endpoint: Type.String(),
+  response_types_supported: Type.Array(Type.String()),
+  response_modes_supported: Type.Array(Type.String()),
+  grant_types_supported: Type.Array(Type.String()),
+  token_endpoint_auth_methods_supported: Type.Array(Type.String()),
+  revocation_endpoint_auth_methods_supported: Type.Array(Type.String()),
+  introspection_endpoint_auth_methods_supported: Type.Array(Type.String()),
+  code_challenge_methods_supported: Type.Array(Type.String()),
+  authorization_response_iss_parameter_supported: Type.Boolean()
+})
+
+/** RFC 8414, with RFC 9207's member. */
+export const metadataRoutes = (http: Http, publicUrl: () => string): void => {
+  http.get('/.well-known/oauth-authorization-server', { schema: { response: { 200: Metadata } } }, async () => {
+    const issuer = publicUrl()
+    const confidential = ['client_secret_basic', 'client_secret_post']
+    return {
+      issuer,
+      authorization_endpoint: `${issuer}/auth/code`,
+      token_endpoint: `${issuer}/auth/token`,
+      revocation_endpoint: `${issuer}/auth/revoke`,
+      introspection_endpoint: `${issuer}/auth/introspect`,
+      response_types_supported: ['code'],
+      response_modes_supported: ['query'],
+      grant_types_supported: ['authorization_code', 'password', 'refresh_token'],
+      token_endpoint_auth_methods_supported: [...confidential, 'none'],
+      revocation_endpoint_auth_methods_supported: [...confidential, 'none'],
+      introspection_endpoint_auth_methods_supported: confidential,
+      code_challenge_methods_supported: ['S256'],
+      authorization_response_iss_parameter_supported: true
+    }
+  })
+}

@@ -1,0 +1,75 @@
+import { once } from 'node:events'
+import { DomainError } from '../core/index.js'
+import { type Chores, startChores } from './chores.js'
+import { createDrain } from './drain.js'
+import { registerFirstClient } from './first-client.js'
+import { createLog } from './log.js'
+import { type Composition, compose } from './main.js'
+import { buildServer } from './server.js'
+import type { Settings } from './settings.js'
+
+/** That the process was asked to end. */
+interface Stop {
+  readonly signalled: Promise<unknown>
+  asked(): boolean
+}
+
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const
+
+/** Serves until SIGTERM or SIGINT; the process's exit code. Rejects when it cannot start. */
+export const serve = async (settings: Settings, stdout: NodeJS.WritableStream): Promise<number> => {
+  const controller = new AbortController()
+  const { signal } = controller
+  const abort = (): void => controller.abort()
+  // Each time, not once: a terminal's Ctrl-C reaches npm and the service, npm passes it on, and the second would kill.
+  for (const name of SIGNALS) process.on(name, abort)
+  try {
+    await serveUntil({ signalled: once(signal, 'abort'), asked: () => signal.aborted }, settings, stdout)
+    return 0
+  } finally {
+    for (const name of SIGNALS) process.off(name, abort)
+  }
+}
+
+const serveUntil = async (stop: Stop, settings: Settings, stdout: NodeJS.WritableStream): Promise<void> => {
+  const composition = await compose(settings)
+  try {
+    // Another instance's migration may take minutes, and this one may be asked to end meanwhile.
+    if (settings.migrate) await Promise.race([composition.database.migrate(), stop.signalled])
+    if (!stop.asked()) await serveOver(composition, stop, settings, stdout)
+  } finally {
+    await composition.database.close()
+  }
+}
+
+const serveOver = async (
+  { useCases, database }: Composition,
+  stop: Stop,
+  settings: Settings,
+  stdout: NodeJS.WritableStream
+): Promise<void> => {
+  const log = createLog(settings.logLevel)
+  let port = settings.port
+  const publicUrl = (): string => settings.publicUrl ?? `http://localhost:${port}`
+  const ready = async (): Promise<void> => {
+    if (stop.asked()) throw new DomainError('unavailable', 'the service is shutting down', { retryAfterSeconds: 1 })
+    await database.now()
+  }
+  const http = buildServer({ ...settings, useCases, log, publicUrl, ready })
+  const drain = createDrain(http)
+  let chores: Chores | undefined
+  try {
+    const url = await http.listen({ host: settings.host, port })
+    if (port === 0) port = Number(new URL(url).port)
+    log.logger.info({ host: settings.host, port, publicUrl: publicUrl() }, 'listening')
+    chores = startChores(useCases, database, log.logger)
+    if (settings.database.kind !== 'server') {
+      const scopes = [settings.readScope, settings.writeScope].filter(scope => scope !== undefined)
+      stdout.write((await registerFirstClient(useCases, port, publicUrl(), scopes)) ?? '')
+    }
+    await stop.signalled
+    log.logger.info('shutting down')
+  } finally {
+    await Promise.all([drain(), chores?.stop()])
+  }
+}

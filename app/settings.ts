@@ -1,0 +1,231 @@
+import { isIP } from 'node:net'
+import { defaultPolicy, isScopeToken, type Policy } from '../core/index.js'
+
+export type DatabaseSettings =
+  | { readonly kind: 'memory' }
+  | { readonly kind: 'embedded'; readonly folder: string }
+  | { readonly kind: 'server'; readonly url: string; readonly pool: number; readonly prepare: boolean }
+
+export interface Settings {
+  readonly host: string
+  readonly port: number
+  readonly database: DatabaseSettings
+  readonly migrate: boolean
+  /** Undefined: made of the port that is listened on. */
+  readonly publicUrl: string | undefined
+  readonly protectHeroes: boolean
+  readonly readScope: string | undefined
+  readonly writeScope: string | undefined
+  readonly policy: Policy
+  readonly hashConcurrency: number | undefined
+  readonly hashQueue: number
+  readonly bodyLimit: number
+  readonly trustProxy: boolean | string
+  readonly logLevel: string
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** A setting that cannot be used: the message names it, what it was and what it may be. */
+export class SettingError extends Error {
+  override readonly name = 'SettingError'
+}
+
+interface Kind<T> {
+  /** What the setting may be, for the error and for the help. */
+  readonly expected: string
+  /** Undefined for what it may not be. */
+  parse(text: string): T | undefined
+}
+
+const integer = (min: number, max: number): Kind<number> => ({
+  expected: `an integer from ${min} to ${max}`,
+  parse: text => (/^[0-9]{1,15}$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : undefined)
+})
+
+const oneOf = (...values: readonly string[]): Kind<string> => ({
+  expected: `one of ${values.join(', ')}`,
+  parse: text => (values.includes(text) ? text : undefined)
+})
+
+const boolean: Kind<boolean> = {
+  expected: 'true or false',
+  parse: text => (text === 'true' ? true : text === 'false' ? false : undefined)
+}
+
+const text: Kind<string> = { expected: 'a text', parse: value => value }
+
+const scope: Kind<string> = {
+  expected: 'one scope: printable ASCII without space, quote and backslash',
+  parse: value => (isScopeToken(value) ? value : undefined)
+}
+
+const baseUrl: Kind<string> = {
+  expected: 'an http or https URL without user info, trailing slash, query and fragment',
+  parse: value => {
+    const url = URL.canParse(value) ? new URL(value) : undefined
+    if (url === undefined || !/^https?:$/.test(url.protocol)) return undefined
+    return value === url.origin + url.pathname.replace(/\/$/, '') ? value : undefined
+  }
+}
+
+const databaseUrl: Kind<string> = {
+  expected: 'memory: or a URL that begins with postgres:// or postgresql://',
+  parse: value =>
+    value === 'memory:' || (/^postgres(?:ql)?:\/\//.test(value) && URL.canParse(value)) ? value : undefined
+}
+
+const NAMED_PROXIES = ['loopback', 'linklocal', 'uniquelocal']
+
+// A number of hops is left out: whoever connects directly could claim as many (Fastify trusts nobody then).
+const proxies: Kind<boolean | string> = {
+  expected: 'true, false, or addresses and networks separated by commas',
+  parse: value => {
+    const flag = boolean.parse(value)
+    if (flag !== undefined) return flag
+    return value.split(',').every(part => isNetwork(part.trim())) ? value : undefined
+  }
+}
+
+const isNetwork = (text: string): boolean => {
+  const [address = '', bits, ...rest] = text.split('/')
+  const version = isIP(address)
+  if (bits === undefined) return version !== 0 || NAMED_PROXIES.includes(text)
+  return version !== 0 && rest.length === 0 && integer(1, version === 4 ? 32 : 128).parse(bits) !== undefined
+}
+
+const seconds = integer(1, 10_000_000_000)
+
+interface Definition<T> {
+  readonly name: string
+  /** The default as the help shows it. */
+  readonly shown: string
+  readonly meaning: string
+  /** Throws {@link SettingError}. */
+  read(env: Environment): T
+}
+
+const optional = <T>(name: string, kind: Kind<T>, meaning: string): Definition<T | undefined> => ({
+  name,
+  shown: '(unset)',
+  meaning,
+  read: env => {
+    const given = env[name]
+    // Empty is what `NAME= command` and many a container's configuration mean by unset.
+    if (given === undefined || given === '') return undefined
+    const value = kind.parse(given)
+    if (value === undefined) {
+      throw new SettingError(`${name} is '${withoutPassword(given)}', but must be ${kind.expected}`)
+    }
+    return value
+  }
+})
+
+const setting = <T>(name: string, kind: Kind<T>, fallback: T, meaning: string): Definition<T> => {
+  const { read } = optional(name, kind, meaning)
+  return { name, shown: String(fallback), meaning, read: env => read(env) ?? fallback }
+}
+
+/** Every setting, in the order of the help. */
+const settings = {
+  host: setting('HOST', text, '127.0.0.1', 'the address to listen on'),
+  port: setting('PORT', integer(0, 65535), 3000, 'the port to listen on; 0 picks a free one and logs it'),
+  databaseUrl: optional(
+    'DATABASE_URL',
+    databaseUrl,
+    'postgres://...: a PostgreSQL server; memory: gone at exit; unset: embedded in DATA_DIR'
+  ),
+  dataDir: setting('DATA_DIR', text, './data', "the embedded database's folder, for one process at a time"),
+  databasePool: setting('DATABASE_POOL', integer(1, 1000), 10, 'connections to PostgreSQL'),
+  databasePrepare: setting('DATABASE_PREPARE', boolean, true, 'false behind a transaction-mode pooler as PgBouncer'),
+  migrate: setting('MIGRATE', boolean, true, 'apply pending migrations at the start'),
+  publicUrl: optional('PUBLIC_URL', baseUrl, 'the base URL that users see; unset: http://localhost:PORT'),
+  protectHeroes: setting('PROTECT_HEROES', boolean, true, 'the hero endpoints ask for a bearer token'),
+  readScope: optional('HEROES_READ_SCOPE', scope, 'a scope that reading heroes needs'),
+  writeScope: optional('HEROES_WRITE_SCOPE', scope, 'a scope that writing heroes needs'),
+  accessTokenSeconds: setting('ACCESS_TOKEN_TTL', seconds, defaultPolicy.accessTokenSeconds, 'seconds'),
+  refreshTokenSeconds: setting(
+    'REFRESH_TOKEN_TTL',
+    seconds,
+    defaultPolicy.refreshTokenSeconds,
+    'seconds from its issue'
+  ),
+  grantSeconds: setting('GRANT_TTL', seconds, defaultPolicy.grantSeconds, 'seconds from the login'),
+  codeSeconds: setting('CODE_TTL', seconds, defaultPolicy.codeSeconds, 'seconds'),
+  refreshGraceSeconds: setting(
+    'REFRESH_GRACE',
+    integer(0, 86_400),
+    defaultPolicy.refreshGraceSeconds,
+    'seconds in which a repeated refresh gets the same answer; 0: none'
+  ),
+  passwordMinLength: setting('PASSWORD_MIN_LENGTH', integer(1, 1024), defaultPolicy.passwordMinLength, 'characters'),
+  // The hasher knows its own default.
+  hashConcurrency: {
+    ...optional('HASH_CONCURRENCY', integer(1, 3), 'password hashes at once; the default is at least 1, at most 3'),
+    shown: 'cores - 1'
+  },
+  hashQueue: setting('HASH_QUEUE', integer(0, 1_000_000), 64, 'password hashes waiting; past that 503'),
+  loginAttempts: setting(
+    'LOGIN_ATTEMPTS',
+    integer(0, 1_000_000),
+    defaultPolicy.loginAttempts,
+    'logins per username and address in LOGIN_WINDOW; 0: no limit'
+  ),
+  loginWindowSeconds: setting('LOGIN_WINDOW', integer(1, 31_536_000), defaultPolicy.loginWindowSeconds, 'seconds'),
+  bodyLimit: setting('BODY_LIMIT', integer(1, 1_073_741_824), 10_485_760, 'bytes of a request body'),
+  trustProxy: setting<boolean | string>('TRUST_PROXY', proxies, false, 'whose X-Forwarded headers are believed'),
+  logLevel: setting('LOG_LEVEL', oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), 'info', 'of pino')
+}
+
+/** Settings of the contract whose features do not exist: refused rather than silently without effect. */
+const NOT_BUILT = ['CORS_ORIGINS', 'METRICS_PORT']
+
+/** The settings for a person: name, default and meaning. */
+export const settingsHelp = (): string =>
+  Object.values(settings)
+    .map(({ name, shown, meaning }) => `  ${name.padEnd(20)} ${shown.padEnd(10)} ${meaning}`)
+    .join('\n')
+
+/** Reads and checks all settings; an empty one counts as unset. Throws {@link SettingError}. */
+export const readSettings = (env: Environment): Settings => {
+  for (const name of NOT_BUILT) {
+    if (env[name]) throw new SettingError(`${name} is set, but there is no such feature; it must be unset`)
+  }
+  return {
+    host: settings.host.read(env),
+    port: settings.port.read(env),
+    database: readDatabase(env),
+    migrate: settings.migrate.read(env),
+    publicUrl: settings.publicUrl.read(env),
+    protectHeroes: settings.protectHeroes.read(env),
+    readScope: settings.readScope.read(env),
+    writeScope: settings.writeScope.read(env),
+    policy: {
+      accessTokenSeconds: settings.accessTokenSeconds.read(env),
+      refreshTokenSeconds: settings.refreshTokenSeconds.read(env),
+      grantSeconds: settings.grantSeconds.read(env),
+      codeSeconds: settings.codeSeconds.read(env),
+      refreshGraceSeconds: settings.refreshGraceSeconds.read(env),
+      passwordMinLength: settings.passwordMinLength.read(env),
+      loginAttempts: settings.loginAttempts.read(env),
+      loginWindowSeconds: settings.loginWindowSeconds.read(env)
+    },
+    hashConcurrency: settings.hashConcurrency.read(env),
+    hashQueue: settings.hashQueue.read(env),
+    bodyLimit: settings.bodyLimit.read(env),
+    trustProxy: settings.trustProxy.read(env),
+    logLevel: settings.logLevel.read(env)
+  }
+}
+
+const readDatabase = (env: Environment): DatabaseSettings => {
+  const url = settings.databaseUrl.read(env)
+  const folder = settings.dataDir.read(env)
+  const pool = settings.databasePool.read(env)
+  const prepare = settings.databasePrepare.read(env)
+  if (url === undefined) return { kind: 'embedded', folder }
+  return url === 'memory:' ? { kind: 'memory' } : { kind: 'server', url, pool, prepare }
+}
+
+/** A URL that is refused may hold a password, and the message may go to a log. */
+const withoutPassword = (value: string): string => value.replace(/\/\/[^@]*@/, '//***@')

@@ -1,0 +1,110 @@
+import { DomainError } from './errors.js'
+import type { Login, LoginAttempt } from './logins.js'
+import type { Client } from './model.js'
+import type { Policy } from './policy.js'
+import type { Ports } from './ports.js'
+import { grantScopes, parseScope } from './scope.js'
+
+/** RFC 6749 section 4.1.1's authorization request with RFC 7636's parameters, as it arrived. */
+export interface AuthorizationRequest {
+  readonly clientId: string | undefined
+  readonly redirectUri: string | undefined
+  readonly responseType: string | undefined
+  readonly state: string | undefined
+  readonly scope: string | undefined
+  readonly codeChallenge: string | undefined
+  readonly codeChallengeMethod: string | undefined
+}
+
+export interface AuthorizeUseCases {
+  /**
+   * The client and where to send the person back to. Throws `invalid_request` when there is no such
+   * place that can be trusted: then nothing may redirect (RFC 6749 section 4.1.2.1).
+   */
+  resolveRedirect(request: AuthorizationRequest): Promise<{ readonly client: Client; readonly redirectUri: string }>
+  /**
+   * The scopes that a login would grant. Throws `unsupported_response_type`, `invalid_request` or `invalid_scope`,
+   * which are for the client to hear, through the redirect.
+   */
+  judgeRequest(client: Client, request: AuthorizationRequest): readonly string[]
+  /**
+   * Judges the request, logs the person in and issues the code. Throws what {@link judgeRequest} throws, and
+   * `access_denied` for a failed login of any kind, `too_many_attempts` and `overloaded`.
+   */
+  authorize(client: Client, request: AuthorizationRequest, attempt: LoginAttempt): Promise<string>
+}
+
+export const createAuthorizeUseCases = (
+  { clients, codes, secrets, clock }: Pick<Ports, 'clients' | 'codes' | 'secrets' | 'clock'>,
+  policy: Pick<Policy, 'codeSeconds' | 'grantSeconds'>,
+  login: Login
+): AuthorizeUseCases => ({
+  async resolveRedirect({ clientId, redirectUri }) {
+    const client = clientId === undefined ? undefined : await clients.find(clientId)
+    if (client === undefined) throw new DomainError('invalid_request', 'the application is not known here')
+    if (client.redirectUri === undefined) {
+      throw new DomainError('invalid_request', 'the application has no address to return to')
+    }
+    if (redirectUri !== undefined && !isSameRedirect(redirectUri, client.redirectUri)) {
+      throw new DomainError(
+        'invalid_request',
+        'the address to return to is not the one that the application registered'
+      )
+    }
+    return { client, redirectUri: redirectUri ?? client.redirectUri }
+  },
+
+  judgeRequest: judge,
+
+  async authorize(client, request, attempt) {
+    const scopes = judge(client, request)
+    const user = await login(attempt)
+    if (user !== undefined) {
+      const secret = await secrets.random()
+      const now = clock.now()
+      const code = {
+        digest: await secrets.digest(secret),
+        grant: {
+          id: await secrets.grantId(),
+          userId: user.id,
+          clientId: client.id,
+          scopes,
+          expiresAt: new Date(now.getTime() + policy.grantSeconds * 1000)
+        },
+        redirectUri: request.redirectUri,
+        challenge: request.codeChallenge,
+        issuedAt: now,
+        expiresAt: new Date(now.getTime() + policy.codeSeconds * 1000)
+      }
+      if (await codes.insert(code, user.generation)) return secret
+    }
+    throw new DomainError('access_denied', 'the username or the password is wrong')
+  }
+})
+
+/** RFC 7636 section 4.2: base64url of 32 bytes without padding. */
+const CHALLENGE = /^[A-Za-z0-9_-]{43}$/
+
+const judge = (client: Client, request: AuthorizationRequest): readonly string[] => {
+  const { responseType, state, scope, codeChallenge, codeChallengeMethod } = request
+  if (responseType === undefined) throw new DomainError('invalid_request', 'response_type is missing')
+  if (responseType !== 'code') throw new DomainError('unsupported_response_type', 'response_type must be code')
+  if (state === undefined) throw new DomainError('invalid_request', 'state is missing')
+  if (state.length > 4096) throw new DomainError('invalid_request', 'state is longer than 4096 characters')
+  if (codeChallenge === undefined) {
+    if (codeChallengeMethod !== undefined) throw new DomainError('invalid_request', 'code_challenge is missing')
+    if (client.requirePkce) throw new DomainError('invalid_request', 'the client must send a code_challenge')
+  } else {
+    if (codeChallengeMethod !== 'S256') throw new DomainError('invalid_request', 'code_challenge_method must be S256')
+    if (!CHALLENGE.test(codeChallenge)) throw new DomainError('invalid_request', 'code_challenge is malformed')
+  }
+  return grantScopes(scope === undefined ? [] : parseScope(scope), client.allowedScopes)
+}
+
+/** RFC 8252 section 7.3: an application on the person's own machine takes whatever port is free. */
+const LOOPBACK = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]))(?::[0-9]{1,5})?(?=[/?]|$)(.*)$/
+
+const isSameRedirect = (given: string, registered: string): boolean =>
+  given === registered || (LOOPBACK.test(registered) && withoutPort(given) === withoutPort(registered))
+
+const withoutPort = (uri: string): string => uri.replace(LOOPBACK, '$1$2')

@@ -1,0 +1,140 @@
+import { DomainError } from './errors.js'
+import type { Client } from './model.js'
+import type { ClientChanges, Ports } from './ports.js'
+import { isScopeToken } from './scope.js'
+import { requireText } from './text.js'
+
+/** What a client says of itself in a request; the secret is empty or absent for a public client. */
+export interface ClientCredentials {
+  readonly id: string
+  readonly secret: string | undefined
+}
+
+export interface NewClient {
+  readonly id: string
+  /** `undefined` registers a public client; `generate` makes a secret; anything else is the secret, of 24 characters or more. */
+  readonly secret: string | undefined | { readonly generate: true }
+  readonly redirectUri: string | undefined
+  readonly allowedScopes: readonly string[]
+  readonly name: string | undefined
+  readonly requirePkce: boolean
+}
+
+export interface ClientUseCases {
+  /**
+   * The client that one of the credentials belongs to. More than one pair because a header can be read
+   * in two ways (RFC 6749 section 2.3.1). Throws `invalid_client`, the same for an unknown client and a wrong secret.
+   */
+  authenticateClient(candidates: readonly ClientCredentials[]): Promise<Client>
+  /** Registers a client; the secret is told this once. Throws `invalid_input` and `conflict`. */
+  addClient(client: NewClient): Promise<{ readonly client: Client; readonly secret: string | undefined }>
+  listClients(): Promise<readonly Client[]>
+  /** Throws `not_found`. */
+  findClient(id: string): Promise<Client>
+  /** Throws `invalid_input` and `not_found`. */
+  changeClient(id: string, changes: ClientChanges): Promise<Client>
+  /**
+   * Replaces the secret by a new one or by `secret`; the old one goes on for `keepOldSeconds`.
+   * Throws `invalid_input`, and `not_found` for a public client too.
+   */
+  rotateSecret(id: string, secret: string | undefined, keepOldSeconds: number): Promise<string>
+  /** Removes the client with every code and token. Throws `not_found`. */
+  removeClient(id: string): Promise<void>
+}
+
+export const createClientUseCases = ({
+  clients,
+  secrets,
+  clock
+}: Pick<Ports, 'clients' | 'secrets' | 'clock'>): ClientUseCases => {
+  const isSecretOf = async (client: Client, secret: string): Promise<boolean> => {
+    const { secretDigest, previousSecret } = client
+    if (secretDigest === undefined) return secret === ''
+    const digest = await secrets.digest(secret)
+    if (await secrets.equal(digest, secretDigest)) return true
+    if (previousSecret === undefined || previousSecret.until <= clock.now()) return false
+    return secrets.equal(digest, previousSecret.digest)
+  }
+
+  return {
+    async authenticateClient(candidates) {
+      for (const { id, secret } of candidates) {
+        const client = CLIENT_ID.test(id) ? await clients.find(id) : undefined
+        if (client !== undefined && (await isSecretOf(client, secret ?? ''))) return client
+      }
+      throw new DomainError('invalid_client', 'the client is unknown or its secret is wrong')
+    },
+
+    async addClient({ id, secret: wanted, redirectUri, allowedScopes, name, requirePkce }) {
+      if (!CLIENT_ID.test(id)) {
+        throw new DomainError('invalid_input', 'a client id is 1 to 255 of A-Z a-z 0-9 . _ ~ -')
+      }
+      const changes = requireChanges({ redirectUri, allowedScopes, name, requirePkce })
+      const secret = typeof wanted === 'object' ? await secrets.random() : wanted
+      const secretDigest = secret === undefined ? undefined : await secrets.digest(requireSecret(secret))
+      const client: Client = { id, secretDigest, previousSecret: undefined, ...changes }
+      if (!(await clients.insert(client))) throw new DomainError('conflict', 'a client with this id exists')
+      return { client, secret }
+    },
+
+    listClients: () => clients.list(),
+
+    async findClient(id) {
+      const client = await clients.find(id)
+      if (client === undefined) throw noSuchClient()
+      return client
+    },
+
+    async changeClient(id, changes) {
+      const client = await clients.update(id, requireChanges(changes))
+      if (client === undefined) throw noSuchClient()
+      return client
+    },
+
+    async rotateSecret(id, given, keepOldSeconds) {
+      const secret = given === undefined ? await secrets.random() : requireSecret(given)
+      const keepUntil = keepOldSeconds === 0 ? undefined : new Date(clock.now().getTime() + keepOldSeconds * 1000)
+      if (!(await clients.rotateSecret(id, await secrets.digest(secret), keepUntil))) {
+        throw new DomainError('not_found', 'no confidential client has this id')
+      }
+      return secret
+    },
+
+    async removeClient(id) {
+      if (!(await clients.remove(id))) throw noSuchClient()
+    }
+  }
+}
+
+const CLIENT_ID = /^[A-Za-z0-9._~-]{1,255}$/
+
+/** RFC 3986's characters after the scheme, without `#`: a redirect URI has no fragment (RFC 6749 section 3.1.2). */
+const URI_REST = "(?:[A-Za-z0-9._~:/?\\[\\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})"
+const HTTPS = new RegExp(`^https://(?![/?@:])${URI_REST}+$`)
+const HTTP_LOOPBACK = new RegExp(
+  `^http://(?:127\\.0\\.0\\.1|\\[::1\\]|localhost)(?::[0-9]{1,5})?(?:[/?]${URI_REST}*)?$`
+)
+/** RFC 8252 section 7.1: a reversed domain name, hence the dot. */
+const PRIVATE_USE = new RegExp(`^[a-z][a-z0-9+-]*\\.[a-z0-9.+-]*:${URI_REST}+$`)
+
+const requireChanges = <T extends ClientChanges>(changes: T): T => {
+  const { redirectUri, allowedScopes, name } = changes
+  if (
+    redirectUri !== undefined &&
+    (redirectUri.length > 2000 || ![HTTPS, HTTP_LOOPBACK, PRIVATE_USE].some(form => form.test(redirectUri)))
+  ) {
+    throw new DomainError(
+      'invalid_input',
+      'a redirect URI is absolute and without fragment: https, or http on 127.0.0.1, [::1] or localhost, or a private-use scheme with a dot in it'
+    )
+  }
+  if (allowedScopes !== undefined && !allowedScopes.every(isScopeToken)) {
+    throw new DomainError('invalid_input', 'a scope is printable ASCII without space, quote and backslash')
+  }
+  if (name !== undefined) requireText('name', name, 1, 255)
+  return changes
+}
+
+const requireSecret = (secret: string): string => requireText('secret', secret, 24, 1024)
+
+const noSuchClient = (): DomainError => new DomainError('not_found', 'no client has this id')

@@ -1,0 +1,77 @@
+import { DomainError } from './errors.js'
+import type { Hero } from './model.js'
+import type { HeroQuery, HeroStore } from './ports.js'
+import { requireText } from './text.js'
+
+export interface HeroPage {
+  readonly heroes: readonly Hero[]
+  /** The `after` of the next page; undefined when this one is the last. */
+  readonly nextAfter: number | undefined
+}
+
+export interface HeroUseCases {
+  /** The first `limit` heroes that the query names, by ascending id. */
+  heroPage(query: HeroQuery & { readonly limit: number }): Promise<HeroPage>
+  /**
+   * Every hero that the query names, by ascending id, in pieces, each read when it is asked for: a long list holds nothing up.
+   * A hero that changes meanwhile is there as it was or as it is.
+   */
+  allHeroes(query: Omit<HeroQuery, 'limit'>): AsyncIterable<readonly Hero[]>
+  /** Throws `not_found`. */
+  findHero(id: number): Promise<Hero>
+  /** Throws `invalid_input` and, for a name that is taken, `conflict`. */
+  createHero(name: string): Promise<Hero>
+  /** Throws `invalid_input`, `not_found` and `conflict`. */
+  renameHero(id: number, name: string): Promise<Hero>
+  /** Throws `not_found`. */
+  removeHero(id: number): Promise<void>
+}
+
+export const createHeroUseCases = (heroes: HeroStore): HeroUseCases => ({
+  async heroPage(query) {
+    const { limit } = query
+    // One more than asked for tells whether there is a next page.
+    const found = await heroes.list({ ...query, limit: limit + 1 })
+    return { heroes: found.slice(0, limit), nextAfter: found.length > limit ? found[limit - 1]?.id : undefined }
+  },
+
+  async *allHeroes({ nameContains, after }) {
+    let last = after
+    let piece: readonly Hero[]
+    do {
+      piece = await heroes.list({ nameContains, after: last, limit: PIECE })
+      yield piece
+      last = piece.at(-1)?.id
+    } while (piece.length === PIECE)
+  },
+
+  async findHero(id) {
+    const hero = await heroes.find(id)
+    if (hero === undefined) throw noSuchHero()
+    return hero
+  },
+
+  async createHero(name) {
+    const hero = await heroes.insert(requireName(name))
+    if (hero === undefined) throw nameTaken()
+    return hero
+  },
+
+  async renameHero(id, name) {
+    const hero = await heroes.rename(id, requireName(name))
+    if (hero === undefined) throw noSuchHero()
+    if (hero === 'taken') throw nameTaken()
+    return hero
+  },
+
+  async removeHero(id) {
+    if (!(await heroes.remove(id))) throw noSuchHero()
+  }
+})
+
+/** Heroes that Node turns into records and text in about a millisecond. */
+const PIECE = 1000
+
+const requireName = (name: string): string => requireText('name', name, 1, 255)
+const noSuchHero = (): DomainError => new DomainError('not_found', 'no hero has this id')
+const nameTaken = (): DomainError => new DomainError('conflict', 'a hero with this name exists')

@@ -1,0 +1,32 @@
+export type { AuthorizationRequest } from './authorize.js'
+export type { ClientCredentials, NewClient } from './clients.js'
+export { DomainError, type ErrorCode, type ErrorDetails } from './errors.js'
+export type { HeroPage } from './heroes.js'
+export type { TokenAnswer } from './issuing.js'
+export type { LoginAttempt } from './logins.js'
+export type { Client, Code, Digest, Grant, Hero, PasswordHash, Token, User } from './model.js'
+export { defaultPolicy, type Policy } from './policy.js'
+export type {
+  AttemptLimit,
+  AttemptStore,
+  ClientChanges,
+  ClientStore,
+  Clock,
+  CodeStore,
+  HeroQuery,
+  HeroStore,
+  Nonce,
+  PasswordHasher,
+  Ports,
+  RefreshableToken,
+  Secrets,
+  Spend,
+  StoredCode,
+  TokenStore,
+  UserStore
+} from './ports.js'
+export type { Introspection } from './revocation.js'
+export { isScopeToken } from './scope.js'
+export type { TokenRequest } from './tokens.js'
+export { createUseCases, type UseCases } from './use-cases.js'
+export type { Credentials } from './users.js'

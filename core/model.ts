@@ -1,0 +1,68 @@
+export interface Hero {
+  readonly id: number
+  readonly name: string
+}
+
+/** SHA-256 of something unguessable: base64url without padding, 43 characters. */
+export type Digest = string
+
+export interface PasswordHash {
+  /** The slow hash with its parameters, in a form that only the hasher reads. */
+  readonly hash: string
+  readonly salt: string
+}
+
+/** RFC 6749's resource owner. */
+export interface User {
+  readonly id: number
+  readonly username: string
+  readonly password: PasswordHash
+  /** Grows whenever every login of the user is ended: what a login under way is compared with before it is stored. */
+  readonly generation: number
+}
+
+/** RFC 6749 section 2. A client without a secret is public. */
+export interface Client {
+  readonly id: string
+  readonly secretDigest: Digest | undefined
+  /** The secret before the last rotation, which goes on for a while. */
+  readonly previousSecret: { readonly digest: Digest; readonly until: Date } | undefined
+  readonly redirectUri: string | undefined
+  readonly allowedScopes: readonly string[]
+  readonly name: string | undefined
+  /** RFC 9700 section 2.1.1: authorization requests without a PKCE challenge are refused. */
+  readonly requirePkce: boolean
+}
+
+/** What a user's login gave to a client. Every code and token belongs to one; when it ends, they all do. */
+export interface Grant {
+  readonly id: string
+  readonly userId: number
+  readonly clientId: string
+  readonly scopes: readonly string[]
+  readonly expiresAt: Date
+}
+
+/** An authorization code (RFC 6749 section 4.1). */
+export interface Code {
+  readonly digest: Digest
+  readonly grant: Grant
+  /** The `redirect_uri` of the authorization request, when it had one. */
+  readonly redirectUri: string | undefined
+  /** RFC 7636's S256 `code_challenge`, when the request had one. */
+  readonly challenge: string | undefined
+  readonly issuedAt: Date
+  readonly expiresAt: Date
+}
+
+/** An access token and the refresh token that was issued with it, if any. */
+export interface Token {
+  readonly accessDigest: Digest
+  readonly refreshDigest: Digest | undefined
+  readonly grant: Grant
+  /** Of the access token: the grant's, or fewer. */
+  readonly scopes: readonly string[]
+  readonly issuedAt: Date
+  readonly expiresAt: Date
+  readonly refreshExpiresAt: Date | undefined
+}

@@ -1,0 +1,84 @@
+import { DomainError } from './errors.js'
+import { answerOf, type IssuingPolicy, type TokenAnswer, tokenOf } from './issuing.js'
+import type { Client, Grant } from './model.js'
+import type { Policy } from './policy.js'
+import type { Ports, RefreshableToken } from './ports.js'
+import { anyCovers, grantScopes, parseScope } from './scope.js'
+
+export interface RefreshRequest {
+  readonly refreshToken: string | undefined
+  readonly scope: string | undefined
+}
+
+/**
+ * RFC 6749 section 6 with rotation (RFC 9700 section 4.14.2). A repeat within the grace gets the first answer again;
+ * a later one is a theft and ends the grant. Throws `unauthorized_client`, `invalid_request`, `invalid_grant`, `invalid_scope`.
+ */
+export type RefreshGrant = (client: Client, request: RefreshRequest) => Promise<TokenAnswer>
+
+export const createRefreshGrant = (
+  { tokens, secrets, clock }: Pick<Ports, 'tokens' | 'secrets' | 'clock'>,
+  policy: IssuingPolicy & Pick<Policy, 'refreshGraceSeconds'>
+): RefreshGrant => {
+  const repeat = async (
+    refreshToken: string,
+    { spent, grant }: RefreshableToken,
+    requested: readonly string[],
+    client: Client
+  ): Promise<TokenAnswer> => {
+    const now = clock.now()
+    if (spent?.nonce === undefined || now.getTime() >= spent.at.getTime() + policy.refreshGraceSeconds * 1000) {
+      await tokens.revokeGrant(grant.id, now)
+      throw invalidGrant()
+    }
+    const pair = await secrets.successor(refreshToken, spent.nonce)
+    const first = await tokens.findByRefresh(await secrets.digest(pair.refreshToken))
+    if (first === undefined) throw invalidGrant()
+    requireWithin(first.scopes, grantScopes(requested, client.allowedScopes))
+    return answerOf(pair, first, now)
+  }
+
+  return async (client, { refreshToken, scope }) => {
+    if (client.secretDigest === undefined) {
+      throw new DomainError('unauthorized_client', 'a public client has no refresh tokens')
+    }
+    if (refreshToken === undefined) throw new DomainError('invalid_request', 'refresh_token is missing')
+    const requested = scope === undefined ? [] : parseScope(scope)
+    const digest = await secrets.digest(refreshToken)
+    const now = clock.now()
+    const find = async (): Promise<RefreshableToken> => {
+      const token = await tokens.findByRefresh(digest)
+      if (token === undefined || token.grant.clientId !== client.id || token.grant.expiresAt <= now) {
+        throw invalidGrant()
+      }
+      return token
+    }
+
+    const token = await find()
+    if (token.spent !== undefined) return repeat(refreshToken, token, requested, client)
+    if (token.refreshExpiresAt === undefined || token.refreshExpiresAt <= now) throw invalidGrant()
+    const scopes = narrow(client, token.grant, requested)
+    const nonce = await secrets.nonce()
+    const pair = await secrets.successor(refreshToken, nonce)
+    const successor = await tokenOf(pair, token.grant, scopes, now, secrets, policy)
+    if (await tokens.rotate(digest, { at: now, nonce }, successor)) return answerOf(pair, successor, now)
+    // Another one was faster. Only a new look-up can tell how: the first one saw the token unspent.
+    return repeat(refreshToken, await find(), requested, client)
+  }
+}
+
+/** The scopes of the new access token: those requested, or the grant's, without what the client is no longer allowed. */
+const narrow = (client: Client, grant: Grant, requested: readonly string[]): readonly string[] => {
+  const scopes = grantScopes(requested.length > 0 ? requested : grant.scopes, client.allowedScopes)
+  requireWithin(grant.scopes, scopes)
+  return scopes
+}
+
+const requireWithin = (granted: readonly string[], scopes: readonly string[]): void => {
+  if (!scopes.every(scope => anyCovers(granted, scope))) {
+    throw new DomainError('invalid_scope', 'the scope goes beyond what was granted')
+  }
+}
+
+const invalidGrant = (): DomainError =>
+  new DomainError('invalid_grant', 'the refresh token is unknown, expired, ended or issued to another client')

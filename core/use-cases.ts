@@ -1,0 +1,32 @@
+import { type AuthorizeUseCases, createAuthorizeUseCases } from './authorize.js'
+import { type ClientUseCases, createClientUseCases } from './clients.js'
+import { createHeroUseCases, type HeroUseCases } from './heroes.js'
+import { createHousekeepingUseCases, type HousekeepingUseCases } from './housekeeping.js'
+import { createLogin } from './logins.js'
+import type { Policy } from './policy.js'
+import type { Ports } from './ports.js'
+import { createRevocationUseCases, type RevocationUseCases } from './revocation.js'
+import { createTokenUseCases, type TokenUseCases } from './tokens.js'
+import { createUserUseCases, type UserUseCases } from './users.js'
+
+export type UseCases = HeroUseCases &
+  UserUseCases &
+  ClientUseCases &
+  AuthorizeUseCases &
+  TokenUseCases &
+  RevocationUseCases &
+  HousekeepingUseCases
+
+/** Everything that can be done with Heroes. Beside the named errors, each may throw `unavailable`. */
+export const createUseCases = (ports: Ports, policy: Policy): UseCases => {
+  const login = createLogin(ports, policy)
+  return {
+    ...createHeroUseCases(ports.heroes),
+    ...createUserUseCases(ports, policy),
+    ...createClientUseCases(ports),
+    ...createAuthorizeUseCases(ports, policy, login),
+    ...createTokenUseCases(ports, policy, login),
+    ...createRevocationUseCases(ports),
+    ...createHousekeepingUseCases(ports, policy)
+  }
+}

@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import postgres from 'postgres'
+import t from 'tap'
+import { type Database, openServer } from '../../adapters/postgres/database.js'
+import type { DomainError } from '../../core/errors.js'
+import { at, someDigest } from '../contract/records.js'
+import { createDatabase, startServer } from '../support/postgres.js'
+
+// Above what a frozen server costs on a busy machine.
+t.setTimeout(60_000)
+
+const SETTINGS = { pool: 2, prepare: true }
+const UNAVAILABLE = { name: 'DomainError', code: 'unavailable', retryAfterSeconds: 1 }
+
+/** One call for each way in which a statement travels: alone on the shared connection, alone from the pool, in a transaction. */
+const calls = ({ stores, now }: Database): Promise<unknown>[] => [
+  now(),
+  stores.heroes.find(1),
+  stores.heroes.insert(randomUUID()),
+  stores.users.list(),
+  stores.attempts.take([{ key: someDigest(), most: 10 }], at(0), 60)
+]
+
+const settle = async (database: Database): Promise<unknown[]> => {
+  const results = await Promise.allSettled(calls(database))
+  return results.map(result => (result.status === 'fulfilled' ? 'served' : result.reason.code))
+}
+
+const isServed = async (database: Database): Promise<boolean> =>
+  (await settle(database)).every(outcome => outcome === 'served')
+
+const millisecondsUntil = async (condition: () => Promise<boolean>): Promise<number> => {
+  const start = performance.now()
+  while (!(await condition())) await sleep(20)
+  return performance.now() - start
+}
+
+t.test('a lost connection is replaced by the next call', async t => {
+  const { url, drop } = await createDatabase()
+  t.teardown(drop)
+  const database = await openServer(url, SETTINGS)
+  t.teardown(() => database.close())
+  await database.migrate()
+  t.ok(await isServed(database))
+  const sql = postgres(url, { max: 1 })
+  await sql`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where application_name = 'heroes' and datname = current_database()`
+  await sql.end()
+  // The end of a socket takes a moment to arrive.
+  await sleep(50)
+  t.ok(await isServed(database))
+})
+
+t.test('a server that does not exist is unavailable, by whatever address', async t => {
+  const { PGHOST } = process.env
+  t.teardown(() => {
+    if (PGHOST === undefined) delete process.env.PGHOST
+    else process.env.PGHOST = PGHOST
+  })
+  // Where a URL has no host, this names the folder of a socket.
+  process.env.PGHOST = '/nowhere'
+  for (const url of ['postgres://127.0.0.1:1/x', 'postgres://nowhere.invalid/x', 'postgres:///x']) {
+    const database = await openServer(url, SETTINGS)
+    await t.rejects(database.migrate(), UNAVAILABLE, url)
+    t.ok((await settle(database)).every(outcome => outcome === 'unavailable'))
+    await database.close()
+    t.ok(
+      (await settle(database)).every(outcome => outcome === 'unavailable'),
+      'a closed one as well'
+    )
+  }
+})
+
+t.test('an outage is unavailable while it lasts, and over when it is over', async t => {
+  const server = await startServer()
+  t.teardown(() => server.remove())
+  const { url, drop } = await createDatabase(server.url)
+  const database = await openServer(url, { pool: 2, prepare: true })
+  await database.migrate()
+  const unavailable = (outcomes: unknown[]) => outcomes.every(outcome => outcome === 'unavailable')
+  const served = () => isServed(database)
+
+  await t.test('a server that is shut down', async t => {
+    await server.stop()
+    const start = performance.now()
+    t.ok(unavailable(await settle(database)))
+    t.ok(performance.now() - start < 1000, 'says so at once')
+    await server.start()
+    t.ok((await millisecondsUntil(served)) < 2000)
+  })
+
+  await t.test('a server that is killed under load', async t => {
+    const load = Array.from({ length: 20 }, () => settle(database))
+    await database.now()
+    await server.kill()
+    t.ok((await Promise.all(load)).flat().every(outcome => outcome === 'served' || outcome === 'unavailable'))
+    await server.start()
+    t.ok((await millisecondsUntil(served)) < 2000)
+  })
+
+  await t.test('a server that is frozen', async t => {
+    t.ok(await served())
+    server.pause()
+    const asked = database.stores.users.revoke('ada', at(0)).catch((error: DomainError) => error.code)
+    for (const round of ['first', 'second']) {
+      const start = performance.now()
+      t.ok(unavailable((await Promise.all([settle(database), settle(database)])).flat()))
+      t.ok(performance.now() - start < 4500, `the ${round} calls are answered in time`)
+    }
+    t.equal(await asked, 'unavailable', 'what an operator asks for as well')
+    server.resume()
+    t.ok((await millisecondsUntil(served)) < 2000)
+  })
+
+  await drop()
+  server.pause()
+  const start = performance.now()
+  await database.close()
+  t.ok(performance.now() - start < 2000, 'a frozen server does not keep the database from being closed')
+})

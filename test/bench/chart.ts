@@ -1,0 +1,50 @@
+import { median, type Outcome, type Row } from './bench.js'
+
+const LABELS = 330
+const BARS = 480
+const FIGURES = 150
+const LINE = 22
+const HEADING = 30
+
+/** Requests a second as bars, one group a setting; the line through a bar's end spans the slowest and fastest round. */
+export const drawChart = ({ title, rows }: Outcome): string => {
+  const most = Math.max(1, ...rows.flatMap(({ samples }) => samples.map(({ rate }) => rate)))
+  const settings = [...new Set(rows.map(({ setting }) => setting))]
+  const parts: string[] = []
+  let y = HEADING + 10
+  for (const setting of settings) {
+    parts.push(text(10, y + 15, setting, 'font-weight="bold"'))
+    y += LINE
+    for (const row of rows.filter(row => row.setting === setting)) {
+      parts.push(...drawRow(row, y, most))
+      y += LINE
+    }
+    y += LINE / 2
+  }
+  const width = LABELS + BARS + FIGURES
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${y}" viewBox="0 0 ${width} ${y}" font-family="sans-serif" font-size="13" fill="#222">`,
+    `<title>${title}: requests a second</title>`,
+    `<rect width="100%" height="100%" fill="#fff"/>`,
+    text(10, 22, `${title}: requests a second, median of the rounds`, 'font-size="15" font-weight="bold"'),
+    ...parts,
+    '</svg>\n'
+  ].join('\n')
+}
+
+const drawRow = ({ label, samples, ratio }: Row, y: number, most: number): string[] => {
+  const rates = samples.map(({ rate }) => rate)
+  const middle = median(rates)
+  const at = (rate: number): number => Math.round(LABELS + (rate / most) * BARS)
+  const ours = label.startsWith('Heroes')
+  const figure = `${Math.round(middle).toLocaleString('en')}${ratio === undefined ? '' : ` · ${ratio.toFixed(2)} ×`}`
+  return [
+    text(LABELS - 8, y + 15, label, 'text-anchor="end"'),
+    `<rect x="${LABELS}" y="${y + 3}" width="${at(middle) - LABELS}" height="${LINE - 6}" fill="${ours ? '#2b6cb0' : '#a0aec0'}"/>`,
+    `<path d="M${at(Math.min(...rates))} ${y + LINE / 2}H${at(Math.max(...rates))}" stroke="#222"/>`,
+    text(at(Math.max(...rates)) + 6, y + 15, figure)
+  ]
+}
+
+const text = (x: number, y: number, words: string, attributes = ''): string =>
+  `<text x="${x}" y="${y}" ${attributes}>${words.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</text>`

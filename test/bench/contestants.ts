@@ -1,0 +1,89 @@
+import type { Sizes } from './data.js'
+
+export type ContestantName =
+  | 'a1'
+  | 'ag'
+  | 'node-memory'
+  | 'heroes-pg'
+  | 'heroes-pg-info'
+  | 'heroes-memory'
+  | 'heroes-embedded'
+  | 'node-oauth'
+  | 'oidc-provider'
+  | 'jmondi'
+
+export interface Contestant {
+  readonly name: ContestantName
+  readonly label: string
+  /** Where its rows are. */
+  readonly store: 'postgres' | 'embedded' | 'own'
+  /** The script under contestants/; undefined: this service as it is delivered. */
+  readonly script: string | undefined
+  readonly env?: Readonly<Record<string, string>>
+  /** It makes its tokens itself, and says which. */
+  readonly ownSecrets: boolean
+  readonly readPath: string
+  readonly tokenPath: string
+  /** What its GET answers for a hero; undefined when it is something else. */
+  readonly answersHeroes: boolean
+}
+
+const base = {
+  script: undefined,
+  ownSecrets: false,
+  readPath: '/heroes/{hero}',
+  tokenPath: '/auth/token',
+  answersHeroes: true
+} as const
+
+export const CONTESTANTS: Readonly<Record<ContestantName, Contestant>> = {
+  a1: { ...base, name: 'a1', label: 'by hand, a statement a request (a1)', store: 'postgres', script: 'a1' },
+  ag: { ...base, name: 'ag', label: 'by hand, gathered (ag)', store: 'postgres', script: 'ag' },
+  'node-memory': {
+    ...base,
+    name: 'node-memory',
+    label: 'node:http in memory',
+    store: 'own',
+    script: 'node-memory'
+  },
+  'heroes-pg': { ...base, name: 'heroes-pg', label: 'Heroes on PostgreSQL', store: 'postgres' },
+  'heroes-pg-info': {
+    ...base,
+    name: 'heroes-pg-info',
+    label: 'Heroes on PostgreSQL, LOG_LEVEL=info',
+    store: 'postgres',
+    env: { LOG_LEVEL: 'info' }
+  },
+  'heroes-memory': { ...base, name: 'heroes-memory', label: 'Heroes in memory', store: 'own', script: 'heroes-memory' },
+  'heroes-embedded': { ...base, name: 'heroes-embedded', label: 'Heroes, embedded database', store: 'embedded' },
+  'node-oauth': {
+    ...base,
+    name: 'node-oauth',
+    label: '@node-oauth/oauth2-server, Express 5, in memory',
+    store: 'own',
+    script: 'node-oauth'
+  },
+  'oidc-provider': {
+    ...base,
+    name: 'oidc-provider',
+    label: 'oidc-provider, in memory',
+    store: 'own',
+    script: 'oidc-provider',
+    ownSecrets: true,
+    readPath: '/me',
+    tokenPath: '/token',
+    answersHeroes: false
+  },
+  jmondi: {
+    ...base,
+    name: 'jmondi',
+    label: '@jmondi/oauth2-server (JWT), Fastify, in memory',
+    store: 'own',
+    script: 'jmondi',
+    ownSecrets: true
+  }
+}
+
+export const PEERS = ['node-oauth', 'oidc-provider', 'jmondi'] as const satisfies readonly ContestantName[]
+
+export const usual = (tokens: number): Sizes => ({ heroes: 1000, tokens, chains: 0, codes: 0 })

@@ -1,0 +1,75 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { createCrypto, systemClock } from '../../../adapters/crypto/crypto.js'
+import { createMemoryStores } from '../../../adapters/memory/stores.js'
+import { startChores } from '../../../app/chores.js'
+import { createLog } from '../../../app/log.js'
+import { buildServer } from '../../../app/server.js'
+import { readSettings as readServiceSettings } from '../../../app/settings.js'
+import { createUseCases, type Token } from '../../../core/index.js'
+import { CLIENT, heroName, PASSWORD, PREFIX, secret, USERS, username } from '../data.js'
+import { exitOnSignal, readSettings } from './settings.js'
+
+/** This service on `memory:`, put together as `heroes serve` does it, with rows in its stores before it listens. */
+const { port, heroes, tokens, chains, codes } = readSettings()
+const settings = readServiceSettings({ ...process.env, PORT: String(port), DATABASE_URL: 'memory:' })
+const stores = createMemoryStores()
+const crypto = createCrypto({ concurrency: settings.hashConcurrency, queue: settings.hashQueue })
+const useCases = createUseCases({ ...stores, ...crypto, clock: systemClock }, settings.policy)
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('base64url')
+const after = (days: number): Date => new Date(Date.now() + days * 86_400_000)
+
+for (let number = 1; number <= heroes; number++) await stores.heroes.insert(heroName(number))
+const password = await crypto.passwords.hash(PASSWORD)
+for (let number = 1; number <= USERS; number++) await stores.users.insert(username(number), password)
+await useCases.addClient({
+  ...CLIENT,
+  redirectUri: 'https://bench.example/callback',
+  allowedScopes: [],
+  name: undefined,
+  requirePkce: false
+})
+
+const grantOf = (number: number): Token['grant'] => ({
+  id: randomUUID(),
+  userId: 1 + (number % USERS),
+  clientId: CLIENT.id,
+  scopes: [],
+  expiresAt: after(365)
+})
+
+const add = async (number: number, access: string, refresh?: string, expiresAt = after(30)): Promise<Token> => {
+  const token: Token = {
+    accessDigest: digest(secret(access, number)),
+    refreshDigest: refresh === undefined ? undefined : digest(secret(refresh, number)),
+    grant: grantOf(number),
+    scopes: [],
+    issuedAt: new Date(),
+    expiresAt,
+    refreshExpiresAt: refresh === undefined ? undefined : expiresAt
+  }
+  await stores.tokens.insert(token, 0)
+  return token
+}
+
+for (let number = 1; number <= tokens; number++) await add(number, PREFIX.access, PREFIX.refresh)
+for (let number = 1; number <= chains; number++) await add(number, 'benchfirst', PREFIX.chain)
+await add(1, PREFIX.expired, undefined, new Date(Date.now() - 60_000))
+await stores.tokens.revokeGrant((await add(1, PREFIX.revoked)).grant.id, new Date())
+await stores.tokens.revokeAccess((await add(1, PREFIX.ended)).accessDigest, new Date())
+for (let number = 1; number <= codes; number++) {
+  const code = { digest: digest(secret(PREFIX.code, number)), grant: grantOf(number), redirectUri: undefined }
+  await stores.codes.insert({ ...code, challenge: undefined, issuedAt: new Date(), expiresAt: after(30) }, 0)
+}
+
+const log = createLog(settings.logLevel)
+const http = buildServer({
+  ...settings,
+  useCases,
+  log,
+  publicUrl: () => `http://localhost:${port}`,
+  ready: async () => {}
+})
+await http.listen({ host: '127.0.0.1', port })
+startChores(useCases, { now: async () => new Date() }, log.logger)
+exitOnSignal()

@@ -1,0 +1,52 @@
+/**
+ * What every contestant holds. The secrets are counted, so that a load generator can make any of them out of its
+ * number; their digests, which is what stores look for, are as scattered as those of random ones.
+ */
+export const CLIENT = { id: 'bench', secret: 'a-secret-of-more-than-24-characters' }
+export const BASIC = `Basic ${Buffer.from(`${CLIENT.id}:${CLIENT.secret}`).toString('base64')}`
+export const PASSWORD = 'correct horse'
+export const USERS = 1000
+
+export const PREFIX = {
+  access: 'benchaccess',
+  refresh: 'benchrefresh',
+  /** Access tokens that must open nothing: past their time, of a grant that was revoked, revoked by themselves. */
+  expired: 'benchexpired',
+  revoked: 'benchrevoked',
+  ended: 'benchended',
+  /** Refresh tokens that begin a chain: each is used once, and its answer names the next. */
+  chain: 'benchchain',
+  code: 'benchcode'
+} as const
+
+const LENGTH = 32
+
+export const secret = (prefix: string, number: number): string =>
+  prefix + String(number).padStart(LENGTH - prefix.length, '0')
+
+/** The same in SQL, for a column or an expression of integers. */
+export const sqlSecret = (prefix: string, number: string): string =>
+  `'${prefix}' || lpad((${number})::text, ${LENGTH - prefix.length}, '0')`
+
+export const sqlDigest = (text: string): string => `sha256(convert_to(${text}, 'UTF8'))`
+
+export const username = (number: number): string => `user ${number}`
+export const heroName = (number: number): string => `hero ${number}`
+
+export interface Sizes {
+  readonly heroes: number
+  readonly tokens: number
+  readonly chains: number
+  readonly codes: number
+}
+
+/** How a parent tells a contestant what to hold; a contestant that makes its own tokens writes them to `folder`. */
+export interface ContestantSettings extends Sizes {
+  readonly port: number
+  readonly databaseUrl: string
+  readonly folder: string
+}
+
+export const SETTINGS = 'BENCH_CONTESTANT'
+export const TOKENS_FILE = 'tokens'
+export const CHAINS_FILE = 'chains'

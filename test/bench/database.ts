@@ -1,0 +1,142 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import { createPasswordHasher } from '../../adapters/crypto/argon2.js'
+import { openServer } from '../../adapters/postgres/database.js'
+import { startServer } from '../support/postgres.js'
+import { PASSWORD, type Sizes } from './data.js'
+import { type Execute, load } from './load.js'
+import { cpuSeconds, familyOf, parentOf } from './machine.js'
+
+export interface Clone {
+  readonly url: string
+  readonly execute: Execute
+  /** The first value of the first row. */
+  value(statement: string): Promise<unknown>
+  drop(): Promise<void>
+}
+
+export interface Postgres {
+  readonly version: string
+  /** A database of its own with these rows: a copy of one that was loaded once. `prepare` alters what is copied. */
+  clone(sizes: Sizes, prepare?: Prepare): Promise<Clone>
+  /** Gives a loaded database's room on the disk back. */
+  forget(sizes: Sizes, prepare?: Prepare): Promise<void>
+  /** What the server has computed since it started. */
+  cpu(): number
+  remove(): Promise<void>
+}
+
+export interface Prepare {
+  readonly name: string
+  run(execute: Execute): Promise<void>
+}
+
+export const startPostgres = async (): Promise<Postgres> => {
+  const server = await startServer()
+  const admin = connect(server.url)
+  const [row] = await admin<{ pid: number; version: string }[]>`
+    select pg_backend_pid() as pid, current_setting('server_version') as version`
+  const postmaster = parentOf(row?.pid ?? 0) ?? 0
+  // What is on the disk before an answer goes out stays as it is; only the checkpoints are moved out of the timed runs.
+  for (const setting of ["max_wal_size = '8GB'", "checkpoint_timeout = '1h'"]) {
+    await admin.unsafe(`alter system set ${setting}`)
+  }
+  await admin`select pg_reload_conf()`
+  const loaded = new Map<string, Promise<string>>()
+  let made = 0
+
+  const loadOnce = async (sizes: Sizes, prepare: Prepare | undefined): Promise<string> => {
+    const name = `loaded_${made++}`
+    await admin.unsafe(`create database ${name} template template0`)
+    const url = urlOf(server.url, name)
+    const database = await openServer(url, { pool: 1, prepare: true })
+    await database.migrate()
+    await database.close()
+    const sql = connect(url)
+    await sql`set work_mem = '256MB'`
+    await sql`set maintenance_work_mem = '512MB'`
+    const execute: Execute = statement => sql.unsafe(statement)
+    // The rows are known to fit, and checking ten million foreign keys takes longer than writing them.
+    await sql`set session_replication_role = replica`
+    await withoutIndexes(sql, sizes.tokens >= 1_000_000, async () => {
+      await load(execute, sizes, await createPasswordHasher().hash(PASSWORD))
+    })
+    await prepare?.run(execute)
+    await sql.end()
+    return name
+  }
+
+  const keyOf = (sizes: Sizes, prepare: Prepare | undefined): string => JSON.stringify([sizes, prepare?.name])
+
+  return {
+    version: row?.version ?? '',
+
+    async clone(sizes, prepare) {
+      const key = keyOf(sizes, prepare)
+      const source = loaded.get(key) ?? loadOnce(sizes, prepare)
+      loaded.set(key, source)
+      const name = `clone_${made++}`
+      await admin.unsafe(`create database ${name} template ${await source} strategy file_copy`)
+      await admin`checkpoint`
+      const url = urlOf(server.url, name)
+      const sql = connect(url)
+      return {
+        url,
+        execute: statement => sql.unsafe(statement),
+        value: async statement => Object.values((await sql.unsafe(statement))[0] ?? {})[0],
+        async drop() {
+          await sql.end()
+          await admin.unsafe(`drop database ${name} with (force)`)
+        }
+      }
+    },
+
+    async forget(sizes, prepare) {
+      const source = loaded.get(keyOf(sizes, prepare))
+      loaded.delete(keyOf(sizes, prepare))
+      if (source !== undefined) await admin.unsafe(`drop database ${await source} with (force)`)
+    },
+
+    cpu: () => cpuSeconds(familyOf(postmaster)),
+
+    async remove() {
+      await admin.end({ timeout: 1 })
+      await server.remove()
+    }
+  }
+}
+
+/** An embedded database's folder with the rows. */
+export const loadEmbedded = async (folder: string, sizes: Sizes): Promise<void> => {
+  rmSync(folder, { recursive: true, force: true })
+  const { openEmbedded } = await import('../../adapters/postgres/database.js')
+  const database = await openEmbedded(folder)
+  await database.migrate()
+  await database.close()
+  const { PGlite } = await import('@electric-sql/pglite')
+  const engine = await PGlite.create({ dataDir: join(folder, 'postgres') })
+  const execute: Execute = statement => engine.exec(statement)
+  await load(execute, sizes, await createPasswordHasher().hash(PASSWORD))
+  await engine.close()
+}
+
+const connect = (url: string): postgres.Sql => postgres(url, { max: 1, onnotice: () => {} })
+
+const urlOf = (server: string, database: string): string => {
+  const url = new URL(server)
+  url.pathname = `/${database}`
+  return url.href
+}
+
+/** Loads without the secondary indexes, which are made afterwards: for millions of rows several times as fast. */
+const withoutIndexes = async (sql: postgres.Sql, wanted: boolean, work: () => Promise<void>): Promise<void> => {
+  if (!wanted) return work()
+  const indexes = await sql<{ name: string; definition: string }[]>`
+    select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition from pg_index
+    where indrelid in ('token'::regclass, '"grant"'::regclass) and not indisprimary`
+  for (const { name } of indexes) await sql.unsafe(`drop index ${name}`)
+  await work()
+  for (const { definition } of indexes) await sql.unsafe(definition)
+  await sql`vacuum analyze`
+}

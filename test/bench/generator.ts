@@ -1,0 +1,64 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { Plan } from './plan.js'
+import { track } from './processes.js'
+
+/** What one run of a load generator came to. Times in microseconds. */
+export interface Load {
+  readonly requests: number
+  readonly seconds: number
+  readonly bytes: number
+  readonly p50: number
+  readonly p99: number
+  /** Answers with a status of 400 or more. */
+  readonly refused: number
+  /** Connections that were refused or lost, and answers that did not come. */
+  readonly failed: number
+}
+
+export const generator: 'wrk' | 'autocannon' = spawnSync('wrk', ['--version']).error ? 'autocannon' : 'wrk'
+
+/** Requests for so many seconds from another process. Ending it early resolves with what there is. */
+export const startLoad = (
+  url: string,
+  plan: Plan,
+  connections: number,
+  seconds: number
+): { readonly done: Promise<Load>; stop(): void } => {
+  const args = generator === 'wrk' ? wrk(url, plan, connections, seconds) : autocannon(url, plan, connections, seconds)
+  const [command = '', ...rest] = args
+  const child = track(spawn(command, rest, { stdio: ['ignore', 'pipe', 'pipe'] }))
+  let output = ''
+  let complaint = ''
+  child.stdout.on('data', data => {
+    output += data
+  })
+  child.stderr.on('data', data => {
+    complaint += data
+  })
+  const done = new Promise<Load>((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', () => {
+      const line = output.split('\n').find(line => line.startsWith('{"requests"'))
+      if (line === undefined) reject(new Error(`${command} said ${complaint || output || 'nothing'}`))
+      else resolve(JSON.parse(line))
+    })
+  })
+  return { done, stop: () => child.kill('SIGINT') }
+}
+
+export const runLoad = (url: string, plan: Plan, connections: number, seconds: number): Promise<Load> =>
+  startLoad(url, plan, connections, seconds).done
+
+let seed = 1
+
+const wrk = (url: string, plan: Plan, connections: number, seconds: number): string[] => [
+  ...['wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '30s'],
+  ...['-s', fileURLToPath(new URL('load.lua', import.meta.url)), url, '--'],
+  ...Object.entries({ ...plan, host: new URL(url).host, seed: seed++ }).map(([key, value]) => `${key}=${value}`)
+]
+
+const autocannon = (url: string, plan: Plan, connections: number, seconds: number): string[] => [
+  ...[process.execPath, '--import', 'tsx', fileURLToPath(new URL('load-autocannon.ts', import.meta.url))],
+  JSON.stringify({ url, plan, connections, seconds })
+]

@@ -1,0 +1,81 @@
+import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { arch, availableParallelism, cpus, platform, release, totalmem } from 'node:os'
+
+/** The first core is for the load and PostgreSQL, the second for Node: on one, each would be measured at the other's expense. */
+const LOAD_CORE = 0
+const NODE_CORE = 1
+
+export const pinned =
+  platform() === 'linux' &&
+  availableParallelism() > 1 &&
+  spawnSync('taskset', ['-c', String(NODE_CORE), 'true']).status === 0
+
+/** Binds this process and all that it starts from then on: the load generators and PostgreSQL. */
+export const pinToLoadCore = (): void => {
+  if (pinned) spawnSync('taskset', ['-a', '-p', '-c', String(LOAD_CORE), String(process.pid)])
+}
+
+/** A command line that runs on Node's core. */
+export const onNodeCore = (command: readonly string[]): string[] =>
+  pinned ? ['taskset', '-c', String(NODE_CORE), ...command] : [...command]
+
+/** A command line that runs wherever the kernel sees fit: this process's own binding is inherited else. */
+export const onEveryCore = (command: readonly string[]): string[] =>
+  pinned ? ['taskset', '-c', `0-${cpus().length - 1}`, ...command] : [...command]
+
+/** A second's worth of the kernel's clock ticks: Linux has fixed it for user space. */
+const TICKS_PER_SECOND = 100
+
+/** Seconds that the processes have computed, their ended children included. Zero where the kernel does not tell. */
+export const cpuSeconds = (pids: readonly number[]): number => {
+  let ticks = 0
+  for (const pid of pids) for (const value of statOf(pid)?.times ?? []) ticks += value
+  return ticks / TICKS_PER_SECOND
+}
+
+/** The process and its children: PostgreSQL's postmaster and its backends. */
+export const familyOf = (pid: number): number[] => {
+  try {
+    return [
+      pid,
+      ...readdirSync('/proc')
+        .map(Number)
+        .filter(child => child > 0 && statOf(child)?.parent === pid)
+    ]
+  } catch {
+    return [pid]
+  }
+}
+
+export const parentOf = (pid: number): number | undefined => statOf(pid)?.parent
+
+const statOf = (pid: number): { readonly parent: number; readonly times: readonly number[] } | undefined => {
+  try {
+    // After the name, which may hold anything: state, parent, ...; the 12th to 15th are own and ended children's times.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'latin1')
+      .replace(/^.*\) /s, '')
+      .split(' ')
+      .map(Number)
+    return { parent: fields[1] ?? 0, times: fields.slice(11, 15) }
+  } catch {
+    return undefined
+  }
+}
+
+/** In megabytes. */
+export const residentMemory = (pid: number): number => {
+  try {
+    return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0) / 1024
+  } catch {
+    return 0
+  }
+}
+
+export const describeMachine = (): string => {
+  const gigabytes = Math.round(totalmem() / 2 ** 30)
+  const cores = pinned
+    ? 'Node on one, load generator and PostgreSQL on another'
+    : 'NOT pinned: taskset or a second core is missing'
+  return `${cpus()[0]?.model ?? arch()}, ${cpus().length} cores (${cores}), ${gigabytes} GB, ${platform()} ${release()}, Node ${process.version}`
+}

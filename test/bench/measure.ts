@@ -1,0 +1,45 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Bench, Sample } from './bench.js'
+import { type Load, runLoad } from './generator.js'
+import { cpuSeconds, residentMemory } from './machine.js'
+import type { Plan } from './plan.js'
+import type { Running } from './processes.js'
+
+/** Times one run. Rejects when any answer was an error: what fails fast is no fast answer. */
+export const measure = async (
+  bench: Pick<Bench, 'postgres'>,
+  running: Pick<Running, 'url' | 'pid' | 'contestant'>,
+  plan: Plan,
+  connections: number,
+  seconds: number
+): Promise<Sample> => {
+  const before = { node: cpuSeconds([running.pid]), postgres: bench.postgres.cpu() }
+  const load = await runLoad(running.url, plan, connections, seconds)
+  const after = { node: cpuSeconds([running.pid]), postgres: bench.postgres.cpu() }
+  if (load.refused > 0 || load.failed > 0 || load.requests === 0) {
+    const counts = `${load.refused} refused and ${load.failed} lost of ${load.requests}`
+    throw new Error(`${running.contestant.name} at ${connections} connections: ${counts}`)
+  }
+  return {
+    ...timesOf(load),
+    nodeCpu: ((after.node - before.node) * 1e6) / load.requests,
+    postgresCpu: ((after.postgres - before.postgres) * 1e6) / load.requests,
+    memory: residentMemory(running.pid)
+  }
+}
+
+/** Waits for what an earlier run has left: requests whose client is gone are worked off all the same. */
+export const settle = async ({ pid }: Pick<Running, 'pid'>): Promise<void> => {
+  for (let tries = 0, before = cpuSeconds([pid]); tries < 50; tries++) {
+    await sleep(100)
+    const after = cpuSeconds([pid])
+    if (after - before < 0.03) return
+    before = after
+  }
+}
+
+export const timesOf = ({ requests, seconds, p50, p99 }: Load): Pick<Sample, 'rate' | 'p50' | 'p99'> => ({
+  rate: requests / seconds,
+  p50,
+  p99
+})

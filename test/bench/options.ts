@@ -1,0 +1,82 @@
+import { parseArgs } from 'node:util'
+
+export interface Options {
+  readonly workloads: readonly string[]
+  /** Live tokens in the database. */
+  readonly rows: number | undefined
+  readonly rounds: number
+  readonly seconds: number
+  readonly warmUp: number
+  /** Undefined: what each workload has of its own. */
+  readonly connections: readonly number[] | undefined
+  readonly only: readonly string[] | undefined
+  readonly out: string | undefined
+  readonly build: boolean
+  readonly profile: boolean
+}
+
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+export const HELP = `npm run bench [-- workload... [options]]
+
+  --rows N           live tokens in the database (100000; growth: 10000000)
+  --rounds N         rounds, each with every contestant, forwards and backwards in turn (5)
+  --seconds N        of each timed run (5)
+  --warm-up N        seconds before it that do not count (2)
+  --connections A,B  instead of the workload's own
+  --only A,B         contestants; a ratio needs its baseline among them
+  --out FOLDER       for the JSON and the charts (a new temporary folder)
+  --no-build         measure what the last run built
+  --cpu-prof         leave a profile of each contestant in the folder, and say what is in it
+`
+
+export const readOptions = (argv: readonly string[], known: readonly string[]): Options => {
+  const { values, positionals } = parse(argv)
+  for (const name of positionals) {
+    if (!known.includes(name)) throw new UsageError(`no workload is called ${name}; there are ${known.join(', ')}`)
+  }
+  const list = (text: string | undefined): string[] | undefined => text?.split(',').map(part => part.trim())
+  return {
+    workloads: positionals.length > 0 ? positionals : known,
+    rows: values.rows === undefined ? undefined : positive('rows', values.rows),
+    rounds: positive('rounds', values.rounds ?? '5'),
+    seconds: positive('seconds', values.seconds ?? '5'),
+    warmUp: positive('warm-up', values['warm-up'] ?? '2'),
+    connections: list(values.connections)?.map(text => positive('connections', text)),
+    only: list(values.only),
+    out: values.out,
+    build: values['no-build'] !== true,
+    profile: values['cpu-prof'] === true
+  }
+}
+
+const parse = (argv: readonly string[]) => {
+  const text = { type: 'string' } as const
+  const flag = { type: 'boolean' } as const
+  try {
+    return parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: {
+        rows: text,
+        rounds: text,
+        seconds: text,
+        'warm-up': text,
+        connections: text,
+        only: text,
+        out: text,
+        'no-build': flag,
+        'cpu-prof': flag
+      }
+    })
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error))
+  }
+}
+
+const positive = (name: string, text: string): number => {
+  if (!/^[1-9][0-9]{0,8}$/.test(text)) throw new UsageError(`--${name} must be a whole number above 0`)
+  return Number(text)
+}

@@ -1,0 +1,124 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Contestant } from './contestants.js'
+import { type ContestantSettings, SETTINGS, type Sizes } from './data.js'
+import { onEveryCore, onNodeCore } from './machine.js'
+import type { Target } from './plan.js'
+
+/** Where `build` puts the service and the contestants, compiled alike. */
+export const BUILT = join(import.meta.dirname, 'dist')
+
+export interface Running extends Target {
+  readonly contestant: Contestant
+  readonly pid: number
+  /** Ends the process and waits for that. */
+  stop(): Promise<void>
+}
+
+export interface StartOptions {
+  readonly sizes: Sizes
+  readonly databaseUrl?: string | undefined
+  readonly dataDir?: string | undefined
+  readonly env?: Readonly<Record<string, string>>
+  /** For what it prints, and for its own secrets. */
+  readonly folder: string
+  /** Lets the contestant's threads have every core, as in production; else they share Node's. */
+  readonly everyCore?: boolean
+  /** Where to leave a profile. */
+  readonly profile?: string | undefined
+}
+
+const alive = new Set<ChildProcess>()
+process.on('exit', () => {
+  for (const child of alive) child.kill('SIGKILL')
+})
+
+/** Sees to it that the child does not outlive this process, unless that is killed outright. */
+export const track = <Child extends ChildProcess>(child: Child): Child => {
+  alive.add(child)
+  child.once('exit', () => alive.delete(child))
+  return child
+}
+
+/** Resolves once the contestant takes connections. */
+export const start = async (contestant: Contestant, options: StartOptions): Promise<Running> => {
+  const { folder, databaseUrl = '', dataDir, profile } = options
+  mkdirSync(folder, { recursive: true })
+  const port = await freePort()
+  const settings: ContestantSettings = { ...options.sizes, port, databaseUrl, folder }
+  const script =
+    contestant.script === undefined
+      ? [join(BUILT, 'app/heroes.js'), 'serve']
+      : [join(BUILT, `test/bench/contestants/${contestant.script}.js`)]
+  const flags = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]
+  const place = options.everyCore === true ? onEveryCore : onNodeCore
+  const [command = '', ...args] = place([process.execPath, ...flags, ...script])
+  const log = join(folder, `${contestant.name}.log`)
+  const output = openSync(log, 'w')
+  const child = spawn(command, args, {
+    stdio: ['ignore', output, output],
+    env: {
+      PATH: process.env.PATH,
+      NODE_ENV: 'production',
+      [SETTINGS]: JSON.stringify(settings),
+      PORT: String(port),
+      LOG_LEVEL: 'warn',
+      ...(contestant.store === 'postgres' && { DATABASE_URL: databaseUrl }),
+      ...(dataDir !== undefined && { DATA_DIR: dataDir }),
+      ...contestant.env,
+      ...options.env
+    }
+  })
+  closeSync(output)
+  track(child)
+  await listening(child, port, log)
+  return {
+    contestant,
+    url: `http://127.0.0.1:${port}`,
+    pid: child.pid ?? 0,
+    folder,
+    ownSecrets: contestant.ownSecrets,
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      child.kill('SIGTERM')
+      const killed = setTimeout(() => child.kill('SIGKILL'), 15_000)
+      await once(child, 'exit')
+      clearTimeout(killed)
+    }
+  }
+}
+
+export const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  return typeof address === 'object' && address ? address.port : 0
+}
+
+/** Filling a hundred thousand rows takes a contestant a while. */
+const PATIENCE = 120_000
+
+const listening = async (child: ChildProcess, port: number, log: string): Promise<void> => {
+  for (const end = Date.now() + PATIENCE; Date.now() < end; await sleep(20)) {
+    if (child.exitCode !== null || child.signalCode !== null) break
+    if (await answers(port)) return
+  }
+  child.kill('SIGKILL')
+  throw new Error(`it did not start: ${readFileSync(log, 'utf8').slice(-2000)}`)
+}
+
+export const answers = (port: number): Promise<boolean> =>
+  new Promise(resolve => {
+    const socket = connect(port, '127.0.0.1')
+    const settle = (open: boolean) => () => {
+      socket.destroy()
+      resolve(open)
+    }
+    socket.on('connect', settle(true))
+    socket.on('error', settle(false))
+  })

@@ -1,0 +1,76 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Bench } from './bench.js'
+import { startPostgres } from './database.js'
+import { generator } from './generator.js'
+import { describeMachine, pinToLoadCore } from './machine.js'
+import { HELP, type Options, readOptions, UsageError } from './options.js'
+import { BUILT } from './processes.js'
+import { printProfiles } from './profile.js'
+import { printOutcome, writeOutcome } from './report.js'
+import { WORKLOADS } from './workloads.js'
+
+const build = (): void => {
+  rmSync(BUILT, { recursive: true, force: true })
+  // The service and the contestants by one compiler with one set of options, apart from `dist`, which others may be using.
+  const { status } = spawnSync('npx', ['tsc', '-p', import.meta.dirname], { stdio: 'inherit' })
+  if (status !== 0) throw new Error('the build failed')
+}
+
+const main = async (options: Options): Promise<void> => {
+  const folder = options.out ?? mkdtempSync(join(tmpdir(), 'heroes-bench-'))
+  mkdirSync(folder, { recursive: true })
+  if (options.build) build()
+  pinToLoadCore()
+  const started = performance.now()
+  const say = (text: string): void => {
+    process.stderr.write(`${((performance.now() - started) / 1000).toFixed(0).padStart(5)} s  ${text}\n`)
+  }
+  const postgres = await startPostgres()
+  const bench: Bench = { options, postgres, folder, say }
+  const conditions = {
+    command: `npm run bench -- ${process.argv.slice(2).join(' ')}`.trimEnd(),
+    machine: describeMachine(),
+    postgres: postgres.version,
+    generator,
+    rounds: options.rounds,
+    seconds: options.seconds
+  }
+  console.log(
+    `${conditions.machine}; PostgreSQL ${postgres.version}, durable; requests by ${generator}; ${options.rounds} rounds of ${options.seconds} s`
+  )
+  if (generator !== 'wrk') console.log('wrk is missing: autocannon is slower, and its times are whole milliseconds')
+  try {
+    for (const name of options.workloads) {
+      const workload = WORKLOADS[name]
+      if (workload === undefined) continue
+      say(name)
+      try {
+        const outcome = await workload(bench)
+        console.log(printOutcome(outcome))
+        if (options.profile) console.log(printProfiles(bench))
+        for (const file of writeOutcome(folder, name, outcome, conditions)) say(file)
+      } catch (error) {
+        // The others' figures are worth having, and an hour of them more so.
+        console.log(`\n## ${name} failed: ${error instanceof Error ? error.stack : error}`)
+        process.exitCode = 1
+      }
+    }
+  } finally {
+    await postgres.remove()
+  }
+  console.log(`\nResults: ${folder}`)
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(1))
+
+try {
+  if (process.argv.includes('--help')) console.log(`${HELP}\nWorkloads: ${Object.keys(WORKLOADS).join(', ')}`)
+  else await main(readOptions(process.argv.slice(2), Object.keys(WORKLOADS)))
+} catch (error) {
+  if (!(error instanceof UsageError)) throw error
+  console.error(`${error.message}\n\n${HELP}`)
+  process.exitCode = 2
+}

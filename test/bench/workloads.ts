@@ -1,0 +1,34 @@
+import type { Workload } from './bench.js'
+import { code } from './workloads/code.js'
+import { create } from './workloads/create.js'
+import { growth } from './workloads/growth.js'
+import { gzip } from './workloads/gzip.js'
+import { housekeeping } from './workloads/housekeeping.js'
+import { list } from './workloads/list.js'
+import { login, storm } from './workloads/login.js'
+import { inProcess } from './workloads/process.js'
+import { read } from './workloads/read.js'
+import { refresh } from './workloads/refresh.js'
+import { revocation } from './workloads/revocation.js'
+import { startup } from './workloads/startup.js'
+import { tail } from './workloads/tail.js'
+import { timing } from './workloads/timing.js'
+
+/** By the names of the command line, in the order of a whole run. */
+export const WORKLOADS: Readonly<Record<string, Workload>> = {
+  read,
+  create,
+  refresh,
+  code,
+  list,
+  tail,
+  gzip,
+  login,
+  storm,
+  timing,
+  revocation,
+  housekeeping,
+  startup,
+  process: inProcess,
+  growth
+}

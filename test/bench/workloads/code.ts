@@ -1,0 +1,37 @@
+import type { Workload } from '../bench.js'
+import { checkCodes } from '../checks.js'
+import { usual } from '../contestants.js'
+import { codePlan } from '../plan.js'
+import { connectionSettings, type Race, ratioOf, rowsOf, run, samplesOf } from '../race.js'
+
+/** More than any contestant exchanges in a second. */
+const CODES_PER_SECOND = 10_000
+
+/** The code exchange, of codes that were stored before: what issues them is a login, and hashing would be all that is seen. */
+export const code: Workload = async bench => {
+  const { rows = 100_000, seconds, warmUp } = bench.options
+  const settings = connectionSettings(bench, [64])
+  const perSetting = (warmUp + seconds) * CODES_PER_SECOND
+  const sizes = { ...usual(rows), codes: settings.length * perSetting + 1 }
+  const race: Race = {
+    entrants: [
+      { name: 'a1', settings },
+      { name: 'heroes-pg', settings }
+    ],
+    sizes,
+    fresh: true,
+    check: running => checkCodes(running, 1),
+    plan: (_running, _setting, turn) => {
+      const timed = turn % 2 === 1 ? warmUp * CODES_PER_SECOND : 0
+      return codePlan(2 + Math.floor(turn / 2) * perSetting + timed)
+    }
+  }
+  const results = await run(bench, race)
+  await bench.postgres.forget(sizes)
+  const value = ratioOf(samplesOf(results, 'heroes-pg', '64'), samplesOf(results, 'a1', '64'))
+  return {
+    title: 'code exchange, durable',
+    rows: rowsOf(race, results, () => 'a1'),
+    facts: value === undefined ? [] : [{ what: 'code exchange at 64, × a transaction of four statements', value }]
+  }
+}

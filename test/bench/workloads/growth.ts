@@ -1,0 +1,85 @@
+import { join } from 'node:path'
+import { type Bench, type Fact, median, type Row, type Sample, type Workload } from '../bench.js'
+import { CONTESTANTS, usual } from '../contestants.js'
+import type { Sizes } from '../data.js'
+import type { Clone } from '../database.js'
+import { measure } from '../measure.js'
+import { getPlan } from '../plan.js'
+import { type Running, start } from '../processes.js'
+
+const CONNECTIONS = 64
+
+/** Reads among few and among many tokens and heroes, what they take on the disk, and pages of many heroes. */
+export const growth: Workload = async bench => {
+  const { rounds, seconds, warmUp } = bench.options
+  const few = usual(10_000)
+  const many: Sizes = { ...few, tokens: bench.options.rows ?? 10_000_000, heroes: 1_000_000 }
+  const small = await bench.postgres.clone(few)
+  bench.say(`loading ${many.tokens.toLocaleString('en')} tokens, which takes minutes`)
+  const before = performance.now()
+  const large = await bench.postgres.clone(many)
+  // The copy is what is used; two of this size need not be kept.
+  await bench.postgres.forget(many)
+  bench.say(`loaded in ${Math.round((performance.now() - before) / 1000)} s`)
+
+  const samples: Record<'few' | 'many' | 'page', Sample[]> = { few: [], many: [], page: [] }
+  for (let round = 0; round < rounds; round++) {
+    const turns = [
+      { name: 'few' as const, clone: small, sizes: few },
+      { name: 'many' as const, clone: large, sizes: many }
+    ]
+    for (const { name, clone, sizes } of round % 2 === 0 ? turns : turns.toReversed()) {
+      const running = await enter(bench, clone, sizes)
+      try {
+        const reads = getPlan(running, '/heroes/{hero}', sizes.tokens, sizes.heroes)
+        await measure(bench, running, reads, CONNECTIONS, warmUp)
+        samples[name].push(await measure(bench, running, reads, CONNECTIONS, seconds))
+        bench.say(`round ${round + 1}: ${name}: ${Math.round(samples[name].at(-1)?.rate ?? 0)}/s`)
+        if (name === 'few') continue
+        const pages = getPlan(running, '/heroes?limit=50&after={hero}', sizes.tokens, sizes.heroes - 50)
+        samples.page.push(await measure(bench, running, pages, 16, seconds))
+      } finally {
+        await running.stop()
+      }
+    }
+  }
+  const facts = await sizesOf(large, many)
+  await small.drop()
+  await large.drop()
+  const ratio = median(samples.many.map(({ rate }, round) => rate / (samples.few[round]?.rate ?? Number.NaN)))
+  const { label } = CONTESTANTS['heroes-pg']
+  const millions = `${many.tokens.toLocaleString('en')} tokens, ${many.heroes.toLocaleString('en')} heroes`
+  const rows: Row[] = [
+    { label, setting: '64, 10,000 tokens', samples: samples.few, ratio: undefined },
+    { label, setting: `64, ${millions}`, samples: samples.many, ratio },
+    { label, setting: '16, pages of 50 of them', samples: samples.page, ratio: undefined }
+  ]
+  const what = `GET /heroes/{id} with ${many.tokens.toLocaleString('en')} tokens, × with 10,000`
+  return { title: 'growth', rows, facts: [{ what, value: ratio, floor: 0.8, goal: 0.9 }, ...facts] }
+}
+
+const enter = (bench: Bench, { url }: Clone, sizes: Sizes): Promise<Running> =>
+  start(CONTESTANTS['heroes-pg'], { sizes, databaseUrl: url, folder: join(bench.folder, 'contestants') })
+
+const sizesOf = async (clone: Clone, { tokens, heroes }: Sizes): Promise<Fact[]> => {
+  const facts: Fact[] = []
+  for (const [table, rows] of [
+    ['token', tokens],
+    ['"grant"', tokens],
+    ['hero', heroes]
+  ] as const) {
+    const bytes = async (expression: string): Promise<number> =>
+      Number(await clone.value(`select ${expression}::float8 from pg_class where oid = '${table}'::regclass`))
+    facts.push({ what: `bytes a row of ${table}`, value: (await bytes('pg_table_size(oid)')) / rows })
+    facts.push({ what: `and in its indexes`, value: (await bytes('pg_indexes_size(oid)')) / rows })
+  }
+  const list = await clone.value(`
+    select json_agg(json_build_object(
+      'name', indexrelid::regclass::text, 'bytes', pg_relation_size(indexrelid)
+    ))::text
+    from pg_index where indrelid in ('token'::regclass, '"grant"'::regclass, 'hero'::regclass)`)
+  const indexes: { name: string; bytes: number }[] = JSON.parse(String(list))
+  for (const { name, bytes } of indexes)
+    facts.push({ what: `index ${name}, freshly built`, value: bytes / 2 ** 20, unit: ' MB' })
+  return facts
+}

@@ -1,0 +1,71 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Fact, median, type Workload } from '../bench.js'
+import { usual } from '../contestants.js'
+import { loadEmbedded } from '../database.js'
+import { onNodeCore, residentMemory } from '../machine.js'
+import { BUILT, freePort, track } from '../processes.js'
+
+interface Start {
+  readonly milliseconds: number
+  readonly memory: number
+}
+
+/** From the command to the first answer, with the database already there. */
+export const startup: Workload = async bench => {
+  const sizes = usual(1000)
+  const folder = join(bench.folder, 'embedded')
+  await loadEmbedded(folder, sizes)
+  const clone = await bench.postgres.clone(sizes)
+  const kinds = {
+    embedded: { DATA_DIR: folder },
+    PostgreSQL: { DATABASE_URL: clone.url },
+    memory: { DATABASE_URL: 'memory:' }
+  }
+  const facts: Fact[] = []
+  for (const [name, env] of Object.entries(kinds)) {
+    const starts: Start[] = []
+    for (let round = 0; round < Math.max(3, bench.options.rounds); round++) starts.push(await startOnce(env))
+    facts.push({ what: `first answer on ${name}`, value: median(starts.map(one => one.milliseconds)), unit: ' ms' })
+    facts.push({ what: `resident memory then`, value: median(starts.map(one => one.memory)), unit: ' MB' })
+  }
+  await clone.drop()
+  rmSync(folder, { recursive: true, force: true })
+  return { title: 'start-up', rows: [], facts }
+}
+
+const startOnce = async (env: Readonly<Record<string, string>>): Promise<Start> => {
+  const port = await freePort()
+  const [command = '', ...args] = onNodeCore([process.execPath, join(BUILT, 'app/heroes.js'), 'serve'])
+  const started = performance.now()
+  const child = spawn(command, args, {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { PATH: process.env.PATH, NODE_ENV: 'production', LOG_LEVEL: 'warn', PORT: String(port), ...env }
+  })
+  track(child)
+  let complaint = ''
+  child.stderr.on('data', data => {
+    complaint += data
+  })
+  try {
+    while (!(await answersReady(port))) {
+      if (child.exitCode !== null) throw new Error(complaint)
+      await sleep(2)
+    }
+    return { milliseconds: performance.now() - started, memory: residentMemory(child.pid ?? 0) }
+  } finally {
+    child.kill('SIGTERM')
+    if (child.exitCode === null) await once(child, 'exit')
+  }
+}
+
+const answersReady = async (port: number): Promise<boolean> => {
+  try {
+    return (await fetch(`http://127.0.0.1:${port}/health/ready`)).status === 200
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,228 @@
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import t, { type Test } from 'tap'
+import {
+  type Callback,
+  findBarriers,
+  findChromium,
+  listenForCallback,
+  openBrowser,
+  openTab,
+  type Tab
+} from './support/browser.js'
+import { type Listening, startService } from './support/listening.js'
+import { answerTo, pageStates } from './support/page-states.js'
+import { basic, challengeOf } from './support/service.js'
+import { ADA, addClient } from './support/world.js'
+
+const VERIFIER = 'a-verifier-of-43-characters-or-more-0123456789'
+// Every kind of character that a form, a URL or a page might change: line breaks most of all.
+const STATE = `a b+c%20&d="<'>;é☃👩‍🚀\r\n\n\t/?#${'0123456789'.repeat(50)}`
+
+interface Journey extends Tab {
+  readonly service: Listening
+  readonly callback: Callback
+  /** Where the application sends the person to. */
+  readonly address: string
+  /** What the service was asked for, favicons included. */
+  readonly asked: readonly string[]
+  /** The status with which the service answers a code. */
+  redeem(code: string | null): Promise<number>
+}
+
+/** A person in front of a browser, an application that listens for the redirect, and the service. */
+const embark = async (t: Test, browser: Browser, options: BrowserContextOptions = {}): Promise<Journey> => {
+  const service = await startService(t, { policy: { loginAttempts: 2 } })
+  const callback = await listenForCallback(t)
+  await addClient(service, 'app', { redirectUri: callback.uri, allowedScopes: ['heroes'], name: 'Hero Viewer' })
+  const asked: string[] = []
+  service.http.server.on('request', ({ method, url = '' }) => asked.push(`${method} ${url.split('?')[0]}`))
+  const query = new URLSearchParams({
+    client_id: 'app',
+    response_type: 'code',
+    scope: 'heroes',
+    state: STATE,
+    code_challenge: challengeOf(VERIFIER),
+    code_challenge_method: 'S256'
+  })
+  const redeem = async (code: string | null) => {
+    const body = new URLSearchParams({ grant_type: 'authorization_code', code: code ?? '', code_verifier: VERIFIER })
+    return (await fetch(`${service.url}/auth/token`, { method: 'POST', headers: { ...basic('app') }, body })).status
+  }
+  const tab = await openTab(t, browser, options)
+  return { ...tab, service, callback, address: `${service.url}/auth/code?${query}`, asked, redeem }
+}
+
+// Chromium gives the focus to an element with `autofocus` a moment after the page has loaded.
+const focused = (page: Page, id: string) => page.locator(`#${id}:focus`).waitFor()
+
+const signIn = async (page: Page, password = ADA.password): Promise<number | undefined> => {
+  await page.getByLabel('Username').fill(ADA.username)
+  await page.getByLabel('Password').fill(password)
+  return answerTo(page, () => page.getByRole('button', { name: 'Sign in' }).click())
+}
+
+/** The person arrived at the application, which could redeem the code. */
+const arrived = async (t: Test, { page, callback, service, redeem }: Journey): Promise<void> => {
+  await page.getByText('Signed in').waitFor()
+  t.equal(callback.received.length, 1)
+  const { searchParams } = callback.received[0]?.url ?? new URL('http://127.0.0.1')
+  t.strictSame([...searchParams.keys()], ['tenant', 'code', 'state', 'iss'])
+  t.equal(searchParams.get('tenant'), 'a&b')
+  t.equal(searchParams.get('state'), STATE)
+  t.equal(searchParams.get('iss'), service.url)
+  t.equal(await redeem(searchParams.get('code')), 200)
+}
+
+const suite = async (executablePath: string): Promise<void> => {
+  const browser = await openBrowser(executablePath)
+  t.teardown(() => browser.close())
+
+  t.test('a person signs in and comes back to the application with a code that can be redeemed', async t => {
+    const journey = await embark(t, browser)
+    const { page, console, context, asked, callback } = journey
+    await page.goto(journey.address)
+    t.equal(await page.title(), 'Sign in to Heroes')
+    t.match(await page.locator('main').innerText(), /Hero Viewer asks you to sign in.*Heroes\s+heroes/s)
+    await focused(page, 'username')
+    t.equal(await signIn(page), 302)
+    await arrived(t, journey)
+    t.strictSame(asked.slice(0, 2), ['GET /auth/code', 'POST /auth/code'])
+    t.equal(asked.filter(path => !path.endsWith('/auth/token')).length, 2, 'nothing else was loaded')
+    t.equal(callback.received[0]?.referrer, undefined, 'the address of the login page stays here')
+    t.strictSame(await context.cookies(), [])
+    t.strictSame(console, [])
+  })
+
+  t.test('a failed login is announced, keeps the username and puts the focus on the password', async t => {
+    const journey = await embark(t, browser)
+    const { page, console } = journey
+    await page.goto(journey.address)
+    t.equal(await signIn(page, 'wrong'), 403)
+    t.equal(await page.title(), 'Error: Sign in to Heroes')
+    t.equal(await page.getByRole('alert').innerText(), 'The username or the password is wrong.')
+    await focused(page, 'password')
+    t.equal(await page.getByLabel('Username').inputValue(), ADA.username)
+    t.equal(await page.getByLabel('Password').inputValue(), '')
+    t.match(await describedAs(page, 'Password'), /^The username or the password is wrong\. Enter it only here/)
+    t.strictSame(console.filter(isUnexpected), [])
+
+    await page.keyboard.type(ADA.password)
+    await page.keyboard.press('Enter')
+    await arrived(t, journey)
+  })
+
+  t.test('a throttled login is told to wait, even with the right password', async t => {
+    const journey = await embark(t, browser)
+    const { page, callback, service, console } = journey
+    await page.goto(journey.address)
+    await signIn(page, 'wrong')
+    await signIn(page, 'wrong')
+    t.equal(await signIn(page), 429)
+    t.match(await page.getByRole('alert').innerText(), /too many attempts to sign in\. Try again in 15 minutes\./)
+    await focused(page, 'password')
+    t.strictSame(callback.received, [])
+    t.strictSame(console.filter(isUnexpected), [])
+
+    service.clock.advance(service.policy.loginWindowSeconds)
+    await signIn(page)
+    await arrived(t, journey)
+  })
+
+  t.test('a keyboard is enough, and shows where it is', async t => {
+    const journey = await embark(t, browser)
+    const { page } = journey
+    await page.goto(journey.address)
+    for (const [id, text] of Object.entries(ADA)) {
+      await focused(page, id)
+      t.ok(await hasVisibleFocus(page), id)
+      await page.keyboard.type(text)
+      await page.keyboard.press('Tab')
+    }
+    await page.locator('button:focus').waitFor()
+    t.ok(await hasVisibleFocus(page), 'the button')
+    await page.keyboard.press('Space')
+    await arrived(t, journey)
+  })
+
+  t.test('scripts are not needed', async t => {
+    const journey = await embark(t, browser, { javaScriptEnabled: false })
+    await journey.page.goto(journey.address)
+    t.equal(await signIn(journey.page, 'wrong'), 403)
+    t.equal(await signIn(journey.page), 302)
+    await arrived(t, journey)
+  })
+
+  t.test('a phone of 320 px in dark mode is enough', async t => {
+    const journey = await embark(t, browser, {
+      viewport: { width: 320, height: 568 },
+      colorScheme: 'dark',
+      isMobile: true,
+      hasTouch: true
+    })
+    const { page } = journey
+    await page.goto(journey.address)
+    await page.getByLabel('Username').fill(ADA.username)
+    await page.getByLabel('Password').fill(ADA.password)
+    await answerTo(page, () => page.getByRole('button', { name: 'Sign in' }).tap())
+    await arrived(t, journey)
+  })
+
+  t.test('every page has its status, a silent console, room on every screen and no barrier for axe-core', async t => {
+    for (const state of await pageStates(t)) {
+      await t.test(state.name, async t => {
+        const { page, context, console } = await openTab(t, browser)
+        t.equal(await state.open(page), state.status)
+        t.strictSame(console.filter(isUnexpected), [])
+        t.strictSame(await findBarriers(page), [])
+
+        const devtools = await context.newCDPSession(page)
+        for (const [device, width, fontSize] of [
+          ['a window of 1280 px at 200 %', 640, 16],
+          ['a window of 640 px with letters twice as large', 640, 32],
+          ['a phone of 320 px', 320, 16]
+        ] as const) {
+          await page.setViewportSize({ width, height: 512 })
+          await devtools.send('Page.setFontSizes', { fontSizes: { standard: fontSize } })
+          t.equal(await page.evaluate('getComputedStyle(document.documentElement).fontSize'), `${fontSize}px`)
+          t.equal(await page.evaluate('document.documentElement.scrollWidth'), width, device)
+        }
+        await page.emulateMedia({ colorScheme: 'dark' })
+        t.strictSame(await findBarriers(page), [], 'a phone of 320 px in dark mode')
+      })
+    }
+  })
+
+  t.test('dark mode turns light letters on a dark ground', async t => {
+    const { page } = await openTab(t, browser)
+    const [login] = await pageStates(t)
+    await login?.open(page)
+    const brightness = async (property: string) => {
+      const color = await page.evaluate<string>(`getComputedStyle(document.querySelector('main')).${property}`)
+      return (color.match(/\d+/g) ?? []).slice(0, 3).reduce((sum, part) => sum + Number(part), 0) / 3
+    }
+    t.ok((await brightness('color')) < 80 && (await brightness('backgroundColor')) > 200, 'light')
+    await page.emulateMedia({ colorScheme: 'dark' })
+    t.ok((await brightness('color')) > 200 && (await brightness('backgroundColor')) < 80, 'dark')
+  })
+}
+
+/** Chromium itself says so of every document whose status is an error. */
+const isUnexpected = (message: string): boolean =>
+  !/^Failed to load resource: the server responded with a status of (400|403|429|503) /.test(message)
+
+const hasVisibleFocus = (page: Page): Promise<boolean> =>
+  page.evaluate(`(() => {
+    const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement)
+    return outlineStyle === 'solid' && parseFloat(outlineWidth) >= 2
+  })()`)
+
+/** What a screen reader says of an input beside its name. */
+const describedAs = async (page: Page, name: string): Promise<string> => {
+  const devtools = await page.context().newCDPSession(page)
+  const { nodes } = await devtools.send('Accessibility.getFullAXTree')
+  return nodes.find(node => node.role?.value === 'textbox' && node.name?.value === name)?.description?.value
+}
+
+const chromium = findChromium()
+if (chromium === undefined) t.plan(0, 'there is no Chromium: install one or name it in CHROMIUM_PATH')
+else await suite(chromium)

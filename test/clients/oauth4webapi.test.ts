@@ -1,0 +1,130 @@
+import * as oauth from 'oauth4webapi'
+import t, { type Test } from 'tap'
+import {
+  AWKWARD,
+  AWKWARD_CALLBACK,
+  addAwkwardClient,
+  type Listening,
+  signIn,
+  startService
+} from '../support/listening.js'
+
+const client: oauth.Client = { client_id: AWKWARD.id }
+const plain = { [oauth.allowInsecureRequests]: true }
+
+/** The service, and the metadata that the library found by itself. */
+const discover = async (t: Test): Promise<Listening & { readonly server: oauth.AuthorizationServer }> => {
+  const service = await startService(t)
+  await addAwkwardClient(service)
+  const issuer = new URL(service.url)
+  const response = await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...plain })
+  return { ...service, server: await oauth.processDiscoveryResponse(issuer, response) }
+}
+
+/** What the redirect brought after a login, once the library has checked its state and issuer. */
+const authorize = async (server: oauth.AuthorizationServer, verifier: string): Promise<URLSearchParams> => {
+  const state = oauth.generateRandomState()
+  const url = new URL(server.authorization_endpoint ?? '')
+  url.search = new URLSearchParams({
+    client_id: AWKWARD.id,
+    redirect_uri: AWKWARD_CALLBACK,
+    response_type: 'code',
+    scope: 'heroes profile:read',
+    code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+    state
+  }).toString()
+  return oauth.validateAuthResponse(server, client, await signIn(url), state)
+}
+
+for (const [method, authentication] of [
+  ['client_secret_basic', oauth.ClientSecretBasic(AWKWARD.secret)],
+  ['client_secret_post', oauth.ClientSecretPost(AWKWARD.secret)]
+] as const) {
+  t.test(`oauth4webapi discovers the service and goes through a token's whole life with ${method}`, async t => {
+    const { server, url } = await discover(t)
+    t.ok(server.token_endpoint_auth_methods_supported?.includes(method))
+    const verifier = oauth.generateRandomCodeVerifier()
+    const answer = await authorize(server, verifier)
+    const exchange = () =>
+      oauth.authorizationCodeGrantRequest(server, client, authentication, answer, AWKWARD_CALLBACK, verifier, plain)
+    const tokens = await oauth.processAuthorizationCodeResponse(server, client, await exchange())
+    t.match(tokens, { token_type: 'bearer', expires_in: 3600, scope: 'heroes profile:read' })
+
+    const refresh = await oauth.refreshTokenGrantRequest(
+      server,
+      client,
+      authentication,
+      tokens.refresh_token ?? '',
+      plain
+    )
+    const { access_token: token } = await oauth.processRefreshTokenResponse(server, client, refresh)
+    t.not(token, tokens.access_token)
+    const heroes = await oauth.protectedResourceRequest(token, 'GET', new URL(`${url}/heroes`), undefined, null, plain)
+    t.strictSame(await heroes.json(), [])
+
+    const introspect = async () => {
+      const response = await oauth.introspectionRequest(server, client, authentication, token, plain)
+      return oauth.processIntrospectionResponse(server, client, response)
+    }
+    t.match(await introspect(), {
+      active: true,
+      client_id: AWKWARD.id,
+      username: 'ada',
+      scope: 'heroes profile:read',
+      iss: url
+    })
+    await oauth.processRevocationResponse(await oauth.revocationRequest(server, client, authentication, token, plain))
+    t.strictSame(await introspect(), { active: false })
+  })
+}
+
+t.test('oauth4webapi reads a replayed code, a wrong secret and a dead token as errors of the service', async t => {
+  const { server, url } = await discover(t)
+  const verifier = oauth.generateRandomCodeVerifier()
+  const answer = await authorize(server, verifier)
+  const exchange = async (secret: string) => {
+    const authentication = oauth.ClientSecretBasic(secret)
+    const response = await oauth.authorizationCodeGrantRequest(
+      server,
+      client,
+      authentication,
+      answer,
+      AWKWARD_CALLBACK,
+      verifier,
+      plain
+    )
+    return oauth.processAuthorizationCodeResponse(server, client, response)
+  }
+  await t.rejects(exchange('another secret of more than 24'), {
+    name: 'WWWAuthenticateChallengeError',
+    status: 401,
+    cause: [{ scheme: 'basic', parameters: { realm: 'heroes' } }]
+  })
+  const { access_token } = await exchange(AWKWARD.secret)
+  await t.rejects(exchange(AWKWARD.secret), { name: 'ResponseBodyError', status: 400, error: 'invalid_grant' })
+  const heroes = new URL(`${url}/heroes`)
+  await t.rejects(oauth.protectedResourceRequest(access_token, 'GET', heroes, undefined, null, plain), {
+    name: 'WWWAuthenticateChallengeError',
+    status: 401,
+    cause: [{ scheme: 'bearer', parameters: { error: 'invalid_token' } }]
+  })
+})
+
+t.test('oauth4webapi reads a redirect with an error as the answer of this very service', async t => {
+  const { server } = await discover(t)
+  const url = new URL(server.authorization_endpoint ?? '')
+  url.search = new URLSearchParams({
+    client_id: AWKWARD.id,
+    response_type: 'code',
+    scope: 'none',
+    state: 'x'
+  }).toString()
+  const location = await signIn(url)
+  t.throws(() => oauth.validateAuthResponse(server, client, location, 'x'), {
+    name: 'AuthorizationResponseError',
+    error: 'invalid_scope'
+  })
+  location.searchParams.set('iss', 'https://mallory.example')
+  t.throws(() => oauth.validateAuthResponse(server, client, location, 'x'), { name: 'OperationProcessingError' })
+})

@@ -1,0 +1,63 @@
+import * as oidc from 'openid-client'
+import t, { type Test } from 'tap'
+import { AWKWARD, addAwkwardClient, signIn, startService } from '../support/listening.js'
+import { CALLBACK } from '../support/world.js'
+
+const discover = async (t: Test, secret = AWKWARD.secret): Promise<oidc.Configuration> => {
+  const service = await startService(t)
+  await addAwkwardClient(service, CALLBACK)
+  return oidc.discovery(new URL(service.url), AWKWARD.id, secret, undefined, {
+    algorithm: 'oauth2',
+    execute: [oidc.allowInsecureRequests]
+  })
+}
+
+// The library takes the redirect URI from the address that the person came back to, without its query: here is none.
+const authorize = async (config: oidc.Configuration) => {
+  const pkceCodeVerifier = oidc.randomPKCECodeVerifier()
+  const expectedState = oidc.randomState()
+  const url = oidc.buildAuthorizationUrl(config, {
+    redirect_uri: CALLBACK,
+    scope: 'heroes',
+    code_challenge: await oidc.calculatePKCECodeChallenge(pkceCodeVerifier),
+    code_challenge_method: 'S256',
+    state: expectedState
+  })
+  return { location: await signIn(url), checks: { pkceCodeVerifier, expectedState } }
+}
+
+t.test("openid-client goes through a token's whole life with the secret in the body, its default", async t => {
+  const config = await discover(t)
+  const { location, checks } = await authorize(config)
+  const tokens = await oidc.authorizationCodeGrant(config, location, checks)
+  t.match(tokens, { token_type: 'bearer', scope: 'heroes' })
+  t.ok(Number(tokens.expiresIn()) > 3500)
+
+  const refreshed = await oidc.refreshTokenGrant(config, tokens.refresh_token ?? '')
+  const heroes = new URL('/heroes', config.serverMetadata().issuer)
+  const answer = await oidc.fetchProtectedResource(config, refreshed.access_token, heroes, 'GET')
+  t.strictSame(await answer.json(), [])
+
+  t.match(await oidc.tokenIntrospection(config, refreshed.access_token), { active: true, username: 'ada' })
+  await oidc.tokenRevocation(config, refreshed.refresh_token ?? '')
+  t.strictSame(await oidc.tokenIntrospection(config, refreshed.access_token), { active: false })
+})
+
+t.test('openid-client reads a replayed code as an error of the service', async t => {
+  const config = await discover(t)
+  const { location, checks } = await authorize(config)
+  await oidc.authorizationCodeGrant(config, location, checks)
+  await t.rejects(oidc.authorizationCodeGrant(config, location, checks), {
+    name: 'ResponseBodyError',
+    error: 'invalid_grant'
+  })
+})
+
+t.test('openid-client reads a wrong secret as an error of the service', async t => {
+  const config = await discover(t, 'another secret of more than 24')
+  const { location, checks } = await authorize(config)
+  await t.rejects(oidc.authorizationCodeGrant(config, location, checks), {
+    name: 'WWWAuthenticateChallengeError',
+    status: 401
+  })
+})

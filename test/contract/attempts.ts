@@ -1,0 +1,223 @@
+import type { Test } from 'tap'
+import type { AttemptLimit } from '../../core/ports.js'
+import { at, type CreateStores, rivals, rounds, someDigest, tamper } from './records.js'
+
+const WINDOW = 900
+
+const limits = (most: number, ...keys: string[]): AttemptLimit[] => keys.map(key => ({ key, most }))
+
+export const attemptContract = async (t: Test, createStores: CreateStores): Promise<void> => {
+  await t.test('as many attempts as fit are counted, and the next is told when the window ends', async t => {
+    const { attempts } = await createStores()
+    const three = limits(3, someDigest())
+    t.equal(await attempts.take(three, at(0), WINDOW), undefined)
+    t.equal(await attempts.take(three, at(1), WINDOW), undefined)
+    t.equal(await attempts.take(three, at(899), WINDOW), undefined)
+    t.strictSame(await attempts.take(three, at(899.5), WINDOW), at(900), 'a window begins with its first attempt')
+    t.strictSame(await attempts.take(three, at(899.999), WINDOW), at(900), 'a refused attempt moves nothing')
+  })
+
+  await t.test('a new window begins with the first attempt after the end of the last one', async t => {
+    const { attempts } = await createStores()
+    const one = limits(1, someDigest())
+    await attempts.take(one, at(0), WINDOW)
+    t.strictSame(await attempts.take(one, at(1), WINDOW), at(900))
+    t.equal(await attempts.take(one, at(1000), WINDOW), undefined)
+    t.strictSame(await attempts.take(one, at(1001), WINDOW), at(1900))
+    t.equal(await attempts.take(one, at(1900), WINDOW), undefined, 'the told instant is late enough')
+  })
+
+  await t.test('windows have the length that their first attempt asks for, to the millisecond', async t => {
+    const { attempts } = await createStores()
+    const [short, long] = [limits(1, someDigest()), limits(1, someDigest())]
+    await attempts.take(short, at(0.001), 1)
+    await attempts.take(long, at(0.002), 31_536_000)
+    t.strictSame(await attempts.take(short, at(0.5), 900), at(1.001))
+    t.strictSame(await attempts.take(long, at(1), 1), at(31_536_000.002))
+  })
+
+  await t.test('keys are counted apart, and each by its own limit', async t => {
+    const { attempts } = await createStores()
+    const [a, b] = [someDigest(), someDigest()]
+    t.equal(await attempts.take(limits(1, a), at(0), WINDOW), undefined)
+    t.equal(await attempts.take(limits(1, b), at(0), WINDOW), undefined)
+    t.ok(await attempts.take(limits(1, a), at(1), WINDOW))
+    t.equal(await attempts.take(limits(2, a), at(1), WINDOW), undefined)
+  })
+
+  await t.test('an attempt that one key refuses is counted under none', async t => {
+    const { attempts } = await createStores()
+    const [full, free] = [someDigest(), someDigest()]
+    await attempts.take(limits(1, full), at(0), WINDOW)
+    for (const keys of [limits(1, full, free), limits(1, free, full)]) {
+      t.strictSame(await attempts.take(keys, at(1), WINDOW), at(900))
+    }
+    t.equal(await attempts.take(limits(1, free), at(500), WINDOW), undefined, 'there is still room')
+    t.strictSame(await attempts.take(limits(1, free), at(501), WINDOW), at(1400), 'and no window had begun')
+  })
+
+  await t.test('of several full windows the last end is told', async t => {
+    const { attempts } = await createStores()
+    const [early, late, free] = [someDigest(), someDigest(), someDigest()]
+    await attempts.take(limits(1, early), at(0), WINDOW)
+    await attempts.take(limits(1, late), at(60), WINDOW)
+    await attempts.take(limits(5, free), at(120), WINDOW)
+    for (const keys of [
+      [early, late, free],
+      [free, late, early]
+    ]) {
+      const some = keys.map(key => ({ key, most: key === free ? 5 : 1 }))
+      t.strictSame(await attempts.take(some, at(130), WINDOW), at(960))
+    }
+  })
+
+  await t.test('an attempt that is given back makes room for one, an attempt that was never made for none', async t => {
+    const { attempts } = await createStores()
+    const [key, unknown, pair] = [someDigest(), someDigest(), someDigest()]
+    await attempts.take(limits(2, key), at(0), WINDOW)
+    await attempts.take(limits(2, key), at(1), WINDOW)
+    await attempts.giveBack([key, unknown], pair)
+    t.equal(await attempts.take(limits(2, key), at(2), WINDOW), undefined)
+    t.strictSame(await attempts.take(limits(2, key), at(3), WINDOW), at(900))
+    t.equal(await attempts.take(limits(1, unknown), at(2), WINDOW), undefined)
+    t.ok(await attempts.take(limits(1, unknown), at(3), WINDOW), 'a count does not fall below nothing')
+    for (let i = 0; i < 5; i++) await attempts.giveBack([unknown], pair)
+    t.equal(await attempts.take(limits(1, unknown), at(4), WINDOW), undefined)
+    t.ok(await attempts.take(limits(1, unknown), at(5), WINDOW), 'a count does not fall below nothing')
+  })
+
+  await t.test('a cleared key has no attempts, and its next window begins anew', async t => {
+    const { attempts } = await createStores()
+    const [user, pair, other] = [someDigest(), someDigest(), someDigest()]
+    for (let i = 0; i < 3; i++) await attempts.take(limits(3, user, pair, other), at(i), WINDOW)
+    await attempts.giveBack([user], pair)
+    for (let i = 0; i < 3; i++) t.equal(await attempts.take(limits(3, pair), at(100), WINDOW), undefined)
+    t.strictSame(await attempts.take(limits(3, pair), at(101), WINDOW), at(1000))
+    t.equal(await attempts.take(limits(3, user), at(102), WINDOW), undefined)
+    t.strictSame(await attempts.take(limits(3, user), at(103), WINDOW), at(900))
+    t.strictSame(await attempts.take(limits(3, other), at(104), WINDOW), at(900), 'other keys keep theirs')
+  })
+
+  await t.test('an attempt under no key is always counted', async t => {
+    const { attempts } = await createStores()
+    t.equal(await attempts.take([], at(0), WINDOW), undefined)
+    await attempts.giveBack([], someDigest())
+  })
+
+  await t.test('a returned instant that someone changes is unchanged in the store', async t => {
+    const { attempts } = await createStores()
+    const one = limits(1, someDigest())
+    const now = at(0)
+    await attempts.take(one, now, WINDOW)
+    tamper(now)
+    tamper(await attempts.take(one, at(1), WINDOW))
+    t.strictSame(await attempts.take(one, at(1), WINDOW), at(900))
+  })
+
+  await t.test('of twenty attempts at once no more are counted than fit', async t => {
+    const { attempts } = await createStores()
+    for (const most of [1, 10, 19]) {
+      const some = limits(most, someDigest())
+      const answers = await rivals(() => attempts.take(some, at(0), WINDOW))
+      t.equal(answers.filter(answer => answer === undefined).length, most)
+      t.strictSame(
+        answers.filter(answer => answer !== undefined),
+        Array.from({ length: 20 - most }, () => at(900))
+      )
+    }
+  })
+
+  await t.test('of twenty attempts at once after the end of a window no more are counted than fit', async t => {
+    const { attempts } = await createStores()
+    const some = limits(5, someDigest())
+    for (let i = 0; i < 5; i++) await attempts.take(some, at(0), WINDOW)
+    const answers = await rivals(() => attempts.take(some, at(1000), WINDOW))
+    t.equal(answers.filter(answer => answer === undefined).length, 5)
+  })
+
+  await t.test('attempts at once under the same keys in different orders get in nobody’s way', async t => {
+    const { attempts } = await createStores()
+    const [a, b, c] = [someDigest(), someDigest(), someDigest()]
+    const orders = [
+      [a, b, c],
+      [c, b, a],
+      [b, a, c],
+      [c, a, b]
+    ]
+    const answers = await rivals(rival => attempts.take(limits(7, ...(orders[rival % 4] ?? [])), at(0), WINDOW))
+    t.equal(answers.filter(answer => answer === undefined).length, 7)
+    await rivals(rival => attempts.giveBack((orders[rival % 4] ?? []).slice(0, 2), orders[rival % 4]?.[2] ?? a))
+    t.equal(await attempts.take(limits(7, a, b, c), at(1), WINDOW), undefined)
+  })
+
+  await t.test('what is given back beside other attempts is neither lost nor given twice', async t => {
+    const { attempts } = await createStores()
+    await rounds(
+      async () => {
+        const key = someDigest()
+        await attempts.take(limits(2, key), at(0), WINDOW)
+        return key
+      },
+      key => attempts.giveBack([key], someDigest()),
+      key => attempts.take(limits(2, key), at(1), WINDOW),
+      async (key, _, refused) => {
+        t.equal(refused, undefined)
+        t.equal(await attempts.take(limits(2, key), at(2), WINDOW), undefined)
+        t.ok(await attempts.take(limits(2, key), at(3), WINDOW))
+      }
+    )
+  })
+
+  await t.test('ended windows are removed, up to the limit; those that go on keep their count', async t => {
+    const { attempts } = await createStores()
+    const ended = Array.from({ length: 5 }, someDigest)
+    const current = someDigest()
+    for (const key of ended) await attempts.take(limits(1, key), at(0), WINDOW)
+    await attempts.take(limits(1, current), at(60), WINDOW)
+    t.equal(await attempts.removeExpired(at(899), 1000), 0)
+    t.equal(await attempts.removeExpired(at(901), 2), 2)
+    t.equal(await attempts.removeExpired(at(901), 2), 2)
+    t.equal(await attempts.removeExpired(at(901), 2), 1)
+    t.equal(await attempts.removeExpired(at(901), 2), 0)
+    t.strictSame(await attempts.take(limits(1, current), at(901), WINDOW), at(960))
+  })
+
+  await t.test('a window that began anew is not removed with the one before', async t => {
+    const { attempts } = await createStores()
+    const one = limits(1, someDigest())
+    await attempts.take(one, at(0), WINDOW)
+    await attempts.take(one, at(1000), WINDOW)
+    t.equal(await attempts.removeExpired(at(1001), 10), 0)
+    t.strictSame(await attempts.take(one, at(1002), WINDOW), at(1900))
+  })
+
+  await t.test('two who remove ended windows at once leave none and remove none twice', async t => {
+    const { attempts } = await createStores()
+    const keys = Array.from({ length: 20 }, someDigest)
+    for (const key of keys) await attempts.take(limits(1, key), at(0), WINDOW)
+    const removed = await rivals(() => attempts.removeExpired(at(901), 3))
+    const rest = await attempts.removeExpired(at(901), 100)
+    t.equal(
+      removed.reduce((sum, count) => sum + count, rest),
+      20
+    )
+    t.equal(await attempts.removeExpired(at(901), 100), 0)
+  })
+
+  await t.test('an attempt beside the removal of its ended window is counted', async t => {
+    const { attempts } = await createStores()
+    await rounds(
+      async () => {
+        const one = limits(1, someDigest())
+        await attempts.take(one, at(0), WINDOW)
+        return one
+      },
+      one => attempts.take(one, at(1000), WINDOW),
+      () => attempts.removeExpired(at(1000), 1000),
+      async (one, refused) => {
+        t.equal(refused, undefined)
+        t.strictSame(await attempts.take(one, at(1001), WINDOW), at(1900))
+      }
+    )
+  })
+}

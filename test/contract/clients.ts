@@ -1,0 +1,288 @@
+import type { Test } from 'tap'
+import type { Client } from '../../core/model.js'
+import type { ClientChanges } from '../../core/ports.js'
+import {
+  at,
+  authorize,
+  type CreateStores,
+  clientWith,
+  codeUnder,
+  grantTo,
+  logIn,
+  ODD_TEXTS,
+  register,
+  rivals,
+  rounds,
+  someDigest,
+  someSpend,
+  tamper,
+  tokenUnder
+} from './records.js'
+
+const fullClient = (): Client =>
+  clientWith({
+    id: 'shop.example_1~a-Z',
+    previousSecret: { digest: someDigest(), until: at(3600) },
+    redirectUri: 'https://shop.example/cb?a=%20&b=1',
+    allowedScopes: ['heroes', 'heroes:read', 'a.readonly'],
+    name: 'The “shop” \u{1f6d2}',
+    requirePkce: true
+  })
+
+export const clientContract = async (t: Test, createStores: CreateStores): Promise<void> => {
+  await t.test('a client comes back as it was stored, with all it can have', async t => {
+    const { clients } = await createStores()
+    const client = fullClient()
+    t.equal(await clients.insert(client), true)
+    t.strictSame(await clients.find(client.id), client)
+    t.strictSame(await clients.list(), [client])
+  })
+
+  await t.test('a public client without anything comes back with undefined and an empty list', async t => {
+    const { clients } = await createStores()
+    const client = clientWith({ secretDigest: undefined })
+    t.equal(await clients.insert(client), true)
+    t.strictSame(await clients.find(client.id), client)
+  })
+
+  await t.test('scopes and names come back unchanged and in their order, whatever their characters', async t => {
+    const { clients } = await createStores()
+    const allowedScopes = [...ODD_TEXTS, '', ...ODD_TEXTS]
+    const client = clientWith({ allowedScopes, redirectUri: `https://a.example/${'x'.repeat(1980)}` })
+    t.equal(await clients.insert(client), true)
+    t.strictSame(await clients.find(client.id), client)
+    for (const text of ODD_TEXTS) {
+      const changed = { ...client, allowedScopes: [text], name: text }
+      t.strictSame(await clients.update(client.id, { allowedScopes: [text], name: text }), changed)
+      t.strictSame(await clients.find(client.id), changed)
+    }
+    t.strictSame((await clients.update(client.id, { allowedScopes: [''] }))?.allowedScopes, [''])
+  })
+
+  await t.test('nothing is done with a client that nobody registered', async t => {
+    const { clients } = await createStores()
+    await clients.insert(clientWith({ id: 'app' }))
+    for (const id of ['', 'App', 'app ', 'ap%', 'app_', '\u{1f9b8}']) {
+      t.equal(await clients.find(id), undefined, JSON.stringify(id))
+      t.equal(await clients.update(id, { name: 'x' }), undefined, JSON.stringify(id))
+      t.equal(await clients.rotateSecret(id, someDigest(), at(0)), false, JSON.stringify(id))
+      t.equal(await clients.remove(id), false, JSON.stringify(id))
+    }
+  })
+
+  await t.test('an id that is taken stores and changes nothing', async t => {
+    const { clients } = await createStores()
+    const client = clientWith({ id: 'app', name: 'first' })
+    await clients.insert(client)
+    t.equal(await clients.insert(clientWith({ id: 'app', name: 'second' })), false)
+    t.strictSame(await clients.list(), [client])
+  })
+
+  await t.test('of twenty clients with one id at once exactly one is stored', async t => {
+    const { clients } = await createStores()
+    const rivalling = await rivals(async rival => {
+      const client = clientWith({ id: 'app', name: `rival ${rival}` })
+      return { client, stored: await clients.insert(client) }
+    })
+    const winners = rivalling.filter(({ stored }) => stored)
+    t.equal(winners.length, 1)
+    t.strictSame(await clients.list(), [winners[0]?.client])
+  })
+
+  await t.test('clients are listed by id in the order of code points, whatever the locale', async t => {
+    const { clients } = await createStores()
+    t.strictSame(await clients.list(), [])
+    const ids = ['-a', '.a', '0', '10', '9', 'A', 'Z', '_a', 'a', 'a-b', 'a.b', 'aB', 'a_b', 'ab', 'b', '~a']
+    for (const id of [...ids.slice(8), ...ids.slice(0, 8).toReversed()]) await clients.insert(clientWith({ id }))
+    t.strictSame(
+      (await clients.list()).map(({ id }) => id),
+      ids
+    )
+  })
+
+  await t.test('a client that someone changes before or after is unchanged in the store', async t => {
+    const { clients } = await createStores()
+    const client = fullClient()
+    const kept = structuredClone(client)
+    await clients.insert(client)
+    tamper(client)
+    tamper(await clients.find(kept.id))
+    tamper(await clients.list())
+    tamper(await clients.update(kept.id, {}))
+    t.strictSame(await clients.find(kept.id), kept)
+    const allowedScopes = ['a']
+    await clients.update(kept.id, { allowedScopes })
+    tamper(allowedScopes)
+    t.strictSame((await clients.find(kept.id))?.allowedScopes, ['a'])
+    const until = at(60)
+    await clients.rotateSecret(kept.id, someDigest(), until)
+    tamper(until)
+    t.strictSame((await clients.find(kept.id))?.previousSecret?.until, at(60))
+  })
+
+  await t.test('a change leaves every key alone that it does not name, and undefined empties one', async t => {
+    const { clients } = await createStores()
+    const client = fullClient()
+    await clients.insert(client)
+    const changes: ClientChanges[] = [
+      {},
+      { name: 'another name' },
+      { requirePkce: false },
+      { allowedScopes: [] },
+      { redirectUri: 'com.example:/cb' },
+      { name: undefined },
+      { redirectUri: undefined },
+      { name: 'x', redirectUri: 'com.example:/cb', allowedScopes: ['b', 'a'], requirePkce: true }
+    ]
+    let expected = client
+    for (const change of changes) {
+      expected = { ...expected, ...change }
+      t.strictSame(await clients.update(client.id, change), expected, JSON.stringify(change))
+      t.strictSame(await clients.find(client.id), expected)
+    }
+  })
+
+  await t.test('changes of different keys at once are all kept', async t => {
+    const { clients } = await createStores()
+    await rounds(
+      async () => {
+        const client = clientWith()
+        await clients.insert(client)
+        return { client, digest: someDigest() }
+      },
+      ({ client }) =>
+        Promise.all([clients.update(client.id, { name: 'x' }), clients.update(client.id, { allowedScopes: ['a'] })]),
+      ({ client, digest }) =>
+        Promise.all([
+          clients.update(client.id, { requirePkce: true }),
+          clients.rotateSecret(client.id, digest, undefined)
+        ]),
+      async ({ client, digest }) => {
+        const changed = { ...client, name: 'x', allowedScopes: ['a'], requirePkce: true, secretDigest: digest }
+        t.strictSame(await clients.find(client.id), changed)
+      }
+    )
+  })
+
+  await t.test('a new secret keeps the present one as the previous one until then', async t => {
+    const { clients } = await createStores()
+    const client = fullClient()
+    await clients.insert(client)
+    const [second, third] = [someDigest(), someDigest()]
+    t.equal(await clients.rotateSecret(client.id, second, at(60)), true)
+    const previous = client.secretDigest
+    t.strictSame(await clients.find(client.id), {
+      ...client,
+      secretDigest: second,
+      previousSecret: { digest: previous, until: at(60) }
+    })
+    t.equal(await clients.rotateSecret(client.id, third, at(120)), true)
+    t.strictSame(
+      await clients.find(client.id),
+      { ...client, secretDigest: third, previousSecret: { digest: second, until: at(120) } },
+      'at most one previous secret is kept'
+    )
+  })
+
+  await t.test('a new secret without a time to keep leaves no previous one', async t => {
+    const { clients } = await createStores()
+    const client = fullClient()
+    await clients.insert(client)
+    const digest = someDigest()
+    t.equal(await clients.rotateSecret(client.id, digest, undefined), true)
+    t.strictSame(await clients.find(client.id), { ...client, secretDigest: digest, previousSecret: undefined })
+  })
+
+  await t.test('twenty new secrets at once leave one and the one before it', async t => {
+    const { clients } = await createStores()
+    const client = clientWith()
+    await clients.insert(client)
+    const digests = await rivals(async () => {
+      const digest = someDigest()
+      t.equal(await clients.rotateSecret(client.id, digest, at(60)), true)
+      return digest
+    })
+    const { secretDigest, previousSecret } = (await clients.find(client.id)) ?? client
+    t.ok(digests.some(digest => digest === secretDigest))
+    t.ok(digests.some(digest => digest === previousSecret?.digest))
+    t.not(secretDigest, previousSecret?.digest)
+  })
+
+  await t.test('a public client gets no secret', async t => {
+    const { clients } = await createStores()
+    const client = clientWith({ secretDigest: undefined })
+    await clients.insert(client)
+    t.equal(await clients.rotateSecret(client.id, someDigest(), at(60)), false)
+    t.strictSame(await clients.find(client.id), client)
+  })
+
+  await t.test('a new secret or other changes end no token', async t => {
+    const stores = await createStores()
+    const parties = await register(stores)
+    const token = await logIn(stores, parties)
+    await stores.clients.rotateSecret(parties.client.id, someDigest(), undefined)
+    await stores.clients.update(parties.client.id, { allowedScopes: ['a'], name: 'x' })
+    t.strictSame(await stores.tokens.findByAccess(token.accessDigest), token)
+  })
+
+  await t.test('a client that is removed is gone with every code and token, those of others stay', async t => {
+    const stores = await createStores()
+    const { clients, codes, tokens, users } = stores
+    const parties = await register(stores)
+    const others = { user: parties.user, client: clientWith() }
+    await clients.insert(others.client)
+    const code = await authorize(stores, parties)
+    const spent = await authorize(stores, parties)
+    await codes.burn(spent.digest)
+    const token = await logIn(stores, parties)
+    const successor = tokenUnder(token.grant)
+    await tokens.rotate(token.refreshDigest, someSpend(), successor)
+    const kept = await logIn(stores, others)
+    const keptCode = await authorize(stores, others)
+    const { id } = parties.client
+    t.equal(await clients.remove(id), true)
+    t.equal(await clients.remove(id), false)
+    const findAll = (): Promise<unknown[]> =>
+      Promise.all([
+        clients.find(id),
+        codes.find(code.digest),
+        codes.find(spent.digest),
+        tokens.findByRefresh(token.refreshDigest),
+        tokens.findByAccess(successor.accessDigest),
+        tokens.findByRefresh(successor.refreshDigest)
+      ])
+    t.ok((await findAll()).every(found => found === undefined))
+    t.strictSame(await clients.list(), [others.client])
+    t.strictSame(await tokens.findByAccess(kept.accessDigest), kept)
+    t.ok(await codes.find(keptCode.digest))
+    t.ok(await users.find(parties.user.id))
+    t.equal(await codes.redeem(code.digest, tokenUnder(code.grant)), false)
+    t.equal(await tokens.rotate(successor.refreshDigest, someSpend(), tokenUnder(token.grant)), false)
+    await clients.insert(parties.client)
+    t.strictSame(
+      (await findAll()).slice(1),
+      [undefined, undefined, undefined, undefined, undefined],
+      'the id comes back alone'
+    )
+  })
+
+  await t.test('a login under way is not stored when its client is gone', async t => {
+    const stores = await createStores()
+    const parties = await register(stores)
+    await stores.clients.remove(parties.client.id)
+    const token = tokenUnder(grantTo(parties))
+    const code = codeUnder(grantTo(parties))
+    t.equal(await stores.tokens.insert(token, parties.user.generation), false)
+    t.equal(await stores.codes.insert(code, parties.user.generation), false)
+    t.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)
+    t.equal(await stores.codes.find(code.digest), undefined)
+  })
+
+  await t.test('of twenty calls that remove one client at once exactly one does', async t => {
+    const stores = await createStores()
+    const parties = await register(stores)
+    await logIn(stores, parties)
+    const removed = await rivals(() => stores.clients.remove(parties.client.id))
+    t.equal(removed.filter(done => done).length, 1)
+  })
+}

@@ -1,0 +1,257 @@
+import type { Test } from 'tap'
+import type { Code } from '../../core/model.js'
+import {
+  at,
+  authorize,
+  type CreateStores,
+  codeUnder,
+  grantTo,
+  ODD_TEXTS,
+  register,
+  rivals,
+  rounds,
+  someDigest,
+  somePassword,
+  tamper,
+  tokenUnder
+} from './records.js'
+
+export const codeContract = async (t: Test, createStores: CreateStores): Promise<void> => {
+  await t.test('a code comes back as it was stored, unspent, with all it can have', async t => {
+    const stores = await createStores()
+    const parties = await register(stores)
+    const code: Code = {
+      digest: someDigest(),
+      grant: grantTo(parties, { scopes: ['b', 'a:b', 'a.readonly'], expiresAt: at(31_536_000.001) }),
+      redirectUri: 'https://shop.example/cb?a=%20&b=1',
+      challenge: someDigest(),
+      issuedAt: at(0.001),
+      expiresAt: at(59.999)
+    }
+    t.equal(await stores.codes.insert(code, 0), true)
+    t.strictSame(await stores.codes.find(code.digest), { ...code, spent: false })
+  })
+
+  await t.test('a code without a redirect URI and a challenge comes back with undefined', async t => {
+    const stores = await createStores()
+    const code = await authorize(stores, await register(stores))
+    t.strictSame(await stores.codes.find(code.digest), { ...code, spent: false })
+  })
+
+  await t.test('the scopes of a grant come back in their order, whatever their characters', async t => {
+    const stores = await createStores()
+    const parties = await register(stores)
+    const code = codeUnder(grantTo(parties, { scopes: ['', ...ODD_TEXTS, ''] }))
+    await stores.codes.insert(code, 0)
+    t.strictSame(await stores.codes.find(code.digest), { ...code, spent: false })
+  })
+
+  await t.test('a code that someone changes before or after is unchanged in the store', async t => {
+    const stores = await createStores()
+    const code = codeUnder(grantTo(await register(stores), { scopes: ['a'] }))
+    const kept = structuredClone(code)
+    await stores.codes.insert(code, 0)
+    tamper(code)
+    tamper(await stores.codes.find(kept.digest))
+    t.strictSame(await stores.codes.find(kept.digest), { ...kept, spent: false })
+  })
+
+  await t.test('nothing is done with a code that nobody stored', async t => {
+    const stores = await createStores()
+    const code = await authorize(stores, await register(stores))
+    const token = tokenUnder(code.grant)
+    t.equal(await stores.codes.find(someDigest()), undefined)
+    t.equal(await stores.codes.redeem(someDigest(), token), false)
+    t.equal(await stores.codes.burn(someDigest()), false)
+    t.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)
+    t.equal((await stores.codes.find(code.digest))?.spent, false)
+  })
+
+  await t.test(
+    'a code is stored only for a user who is there, at the same generation, and a client who is',
+    async t => {
+      const stores = await createStores()
+      const parties = await register(stores)
+      const { user } = parties
+      const code = codeUnder(grantTo(parties))
+      for (const generation of [user.generation + 1, user.generation - 1]) {
+        t.equal(await stores.codes.insert(code, generation), false, `generation ${generation}`)
+      }
+      for (const userId of [user.id + 1, 0, -1, 2 ** 31, Number.MAX_SAFE_INTEGER]) {
+        const grant = { ...code.grant, userId }
+        t.equal(await stores.codes.insert({ ...code, grant }, user.generation), false, `user ${userId}`)
+      }
+      const grant = { ...code.grant, clientId: 'nobody' }
+      t.equal(await stores.codes.insert({ ...code, grant }, user.generation), false)
+      t.equal(await stores.codes.find(code.digest), undefined)
+      t.equal(await stores.codes.insert(code, user.generation), true, 'neither code nor grant had been stored')
+    }
+  )
+
+  await t.test('expiry is left to the caller: an expired code is found and redeemed', async t => {
+    const stores = await createStores()
+    const code = await authorize(stores, await register(stores), { expiresAt: new Date(1) })
+    t.strictSame(await stores.codes.find(code.digest), { ...code, spent: false })
+    t.equal(await stores.codes.redeem(code.digest, tokenUnder(code.grant)), true)
+  })
+
+  await t.test('a code that is redeemed is spent, and its token is stored under its grant', async t => {
+    const stores = await createStores()
+    const code = codeUnder(grantTo(await register(stores), { scopes: ['a', 'b'] }))
+    await stores.codes.insert(code, 0)
+    const token = tokenUnder(code.grant, { scopes: ['a'] })
+    t.equal(await stores.codes.redeem(code.digest, token), true)
+    t.strictSame(await stores.codes.find(code.digest), { ...code, spent: true })
+    t.strictSame(await stores.tokens.findByAccess(token.accessDigest), token)
+    t.strictSame(await stores.tokens.findByRefresh(token.refreshDigest), { ...token, spent: undefined })
+    await stores.tokens.revokeGrant(code.grant.id, at(1))
+    t.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)
+  })
+
+  await t.test('a code is redeemed once, ever, and a second token is not stored', async t => {
+    const stores = await createStores()
+    const code = await authorize(stores, await register(stores))
+    const [first, second] = [tokenUnder(code.grant), tokenUnder(code.grant)]
+    t.equal(await stores.codes.redeem(code.digest, first), true)
+    t.equal(await stores.codes.redeem(code.digest, second), false)
+    t.equal(await stores.codes.burn(code.digest), false)
+    t.ok(await stores.tokens.findByAccess(first.accessDigest))
+    t.equal(await stores.tokens.findByAccess(second.accessDigest), undefined)
+    t.equal(await stores.tokens.findByRefresh(second.refreshDigest), undefined)
+  })
+
+  await t.test('a code that is burnt is spent for nothing', async t => {
+    const stores = await createStores()
+    const code = await authorize(stores, await register(stores))
+    const token = tokenUnder(code.grant)
+    t.equal(await stores.codes.burn(code.digest), true)
+    t.strictSame(await stores.codes.find(code.digest), { ...code, spent: true })
+    t.equal(await stores.codes.burn(code.digest), false)
+    t.equal(await stores.codes.redeem(code.digest, token), false)
+    t.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)
+  })
+
+  await t.test('of twenty who redeem one code at once exactly one has its token stored', async t => {
+    const stores = await createStores()
+    const code = await authorize(stores, await register(stores))
+    const answers = await rivals(async () => {
+      const token = tokenUnder(code.grant)
+      const won = await stores.codes.redeem(code.digest, token)
+      t.equal((await stores.codes.find(code.digest))?.spent, true, 'whoever is answered finds it spent')
+      return { won, stored: (await stores.tokens.findByAccess(token.accessDigest)) !== undefined }
+    })
+    t.equal(answers.filter(({ won }) => won).length, 1)
+    t.ok(answers.every(({ won, stored }) => won === stored))
+  })
+
+  await t.test('of twenty who burn one code at once exactly one does', async t => {
+    const stores = await createStores()
+    const code = await authorize(stores, await register(stores))
+    t.equal((await rivals(() => stores.codes.burn(code.digest))).filter(won => won).length, 1)
+  })
+
+  await t.test('of ten who redeem and ten who burn one code at once exactly one succeeds', async t => {
+    const stores = await createStores()
+    const parties = await register(stores)
+    for (const redeemersBegin of [true, false]) {
+      const code = await authorize(stores, parties)
+      const token = tokenUnder(code.grant)
+      const answers = await rivals(async rival => {
+        const redeems = (rival % 2 === 0) === redeemersBegin
+        const mine = tokenUnder(code.grant)
+        const won = await (redeems ? stores.codes.redeem(code.digest, mine) : stores.codes.burn(code.digest))
+        const stored = (await stores.tokens.findByAccess(mine.accessDigest)) !== undefined
+        return { won, right: stored === (won && redeems) }
+      })
+      t.equal(answers.filter(({ won }) => won).length, 1)
+      t.ok(answers.every(({ right }) => right))
+      t.equal(await stores.codes.redeem(code.digest, token), false)
+    }
+  })
+
+  await t.test('twenty codes for one user at once are all stored, and all redeemed at once', async t => {
+    const stores = await createStores()
+    const parties = await register(stores)
+    const codes = await rivals(() => authorize(stores, parties))
+    const won = await Promise.all(codes.map(code => stores.codes.redeem(code.digest, tokenUnder(code.grant))))
+    t.ok(won.every(answer => answer))
+  })
+
+  await t.test('a code whose grant was revoked is not found and cannot be spent', async t => {
+    const stores = await createStores()
+    const parties = await register(stores)
+    const [code, spent, other] = [
+      await authorize(stores, parties),
+      await authorize(stores, parties),
+      await authorize(stores, parties)
+    ]
+    await stores.codes.burn(spent.digest)
+    for (const { grant } of [code, spent]) await stores.tokens.revokeGrant(grant.id, at(1))
+    const token = tokenUnder(code.grant)
+    t.equal(await stores.codes.find(code.digest), undefined)
+    t.equal(await stores.codes.find(spent.digest), undefined)
+    t.equal(await stores.codes.redeem(code.digest, token), false)
+    t.equal(await stores.codes.burn(code.digest), false)
+    t.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)
+    t.ok(await stores.codes.find(other.digest), 'another grant of the same user goes on')
+  })
+
+  await t.test('no token lives after a code is redeemed as its grant is revoked', async t => {
+    const stores = await createStores()
+    const parties = await register(stores)
+    await rounds(
+      async () => {
+        const code = await authorize(stores, parties)
+        return { code, token: tokenUnder(code.grant) }
+      },
+      ({ code, token }) => stores.codes.redeem(code.digest, token),
+      ({ code }) => stores.tokens.revokeGrant(code.grant.id, at(1)),
+      async ({ code, token }) => {
+        t.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)
+        t.equal(await stores.tokens.findByRefresh(token.refreshDigest), undefined)
+        t.equal(await stores.codes.find(code.digest), undefined)
+      }
+    )
+  })
+
+  await t.test('no code lives after it is stored as its user is revoked or gets a new password', async t => {
+    const stores = await createStores()
+    await rounds(
+      async round => {
+        const parties = await register(stores)
+        return { ...parties, revokes: round % 4 < 2, code: codeUnder(grantTo(parties)) }
+      },
+      ({ code }) => stores.codes.insert(code, 0),
+      ({ user, revokes }) =>
+        revokes
+          ? stores.users.revoke(user.username, at(1))
+          : stores.users.setPassword(user.username, somePassword(), at(1)),
+      async ({ code, user }, _, ended) => {
+        t.equal(ended, true)
+        t.equal(await stores.codes.find(code.digest), undefined)
+        t.equal(await stores.codes.redeem(code.digest, tokenUnder(code.grant)), false)
+        t.not((await stores.users.find(user.id))?.generation, 0)
+      }
+    )
+  })
+
+  await t.test('nothing lives after a code is redeemed as its user is removed or its client is', async t => {
+    const stores = await createStores()
+    await rounds(
+      async round => {
+        const parties = await register(stores)
+        const code = await authorize(stores, parties)
+        return { ...parties, code, token: tokenUnder(code.grant), removesClient: round % 4 < 2 }
+      },
+      ({ code, token }) => stores.codes.redeem(code.digest, token),
+      ({ user, client, removesClient }) =>
+        removesClient ? stores.clients.remove(client.id) : stores.users.remove(user.username),
+      async ({ code, token }, _, removed) => {
+        t.equal(removed, true)
+        t.equal(await stores.codes.find(code.digest), undefined)
+        t.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)
+        t.equal(await stores.tokens.findByRefresh(token.refreshDigest), undefined)
+      }
+    )
+  })
+}

@@ -1,0 +1,282 @@
+import type { Test } from 'tap'
+import type { Hero } from '../../core/model.js'
+import type { HeroQuery, HeroStore } from '../../core/ports.js'
+import { type CreateStores, ODD_TEXTS, rivals, rounds, tamper } from './records.js'
+
+const EVERY: HeroQuery = { nameContains: undefined, after: undefined, limit: undefined }
+const IDS_OF_NOBODY = [0, -1, 2 ** 31 - 1, 2 ** 31, -(2 ** 31) - 1, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER]
+
+const insert = async (heroes: HeroStore, name: string): Promise<Hero> => {
+  const hero = await heroes.insert(name)
+  if (hero === undefined) throw new Error('the name is taken')
+  return hero
+}
+
+const insertAll = async (heroes: HeroStore, names: readonly string[]): Promise<Hero[]> => {
+  const inserted: Hero[] = []
+  for (const name of names) inserted.push(await insert(heroes, name))
+  return inserted
+}
+
+export const heroContract = async (t: Test, createStores: CreateStores): Promise<void> => {
+  await t.test('a hero is stored under a new id and found by it', async t => {
+    const { heroes } = await createStores()
+    const hero = await insert(heroes, 'Mr. Nice')
+    t.strictSame(hero, { id: hero.id, name: 'Mr. Nice' })
+    t.ok(Number.isSafeInteger(hero.id) && hero.id > 0)
+    t.strictSame(await heroes.find(hero.id), hero)
+  })
+
+  await t.test('an id that no hero has finds nothing, whatever safe integer it is', async t => {
+    const { heroes } = await createStores()
+    await insert(heroes, 'Mr. Nice')
+    for (const id of IDS_OF_NOBODY) {
+      t.equal(await heroes.find(id), undefined, `find ${id}`)
+      t.equal(await heroes.rename(id, 'Narco'), undefined, `rename ${id}`)
+      t.equal(await heroes.remove(id), false, `remove ${id}`)
+    }
+    t.ok(await heroes.insert('Narco'), 'the name stayed free')
+  })
+
+  await t.test('of twenty heroes with one name at once exactly one is stored', async t => {
+    const { heroes } = await createStores()
+    const stored = (await rivals(() => heroes.insert('Bombasto'))).filter(hero => hero !== undefined)
+    t.equal(stored.length, 1)
+    t.strictSame(await heroes.list(EVERY), stored)
+  })
+
+  await t.test('twenty heroes with names of their own at once are all stored', async t => {
+    const { heroes } = await createStores()
+    const stored = await rivals(rival => insert(heroes, `Hero ${rival}`))
+    t.equal(new Set(stored.map(({ id }) => id)).size, 20)
+    t.strictSame(
+      stored.map(({ name }) => name),
+      stored.map((_, rival) => `Hero ${rival}`),
+      'each call is answered with its own hero'
+    )
+    t.strictSame(
+      await heroes.list(EVERY),
+      stored.toSorted((a, b) => a.id - b.id)
+    )
+  })
+
+  await t.test('a name that is taken stores nothing', async t => {
+    const { heroes } = await createStores()
+    const hero = await insert(heroes, 'Celeritas')
+    t.equal(await heroes.insert('Celeritas'), undefined)
+    t.strictSame(await heroes.list(EVERY), [hero])
+  })
+
+  await t.test('names that differ in case, accents or spaces are different names', async t => {
+    const { heroes } = await createStores()
+    const names = ['Magneta', 'magneta', 'Magneta ', ' Magneta', 'Magnéta', 'Magne\u0301ta']
+    t.strictSame(
+      (await insertAll(heroes, names)).map(({ name }) => name),
+      names
+    )
+  })
+
+  await t.test('a name comes back unchanged, whatever its characters', async t => {
+    const { heroes } = await createStores()
+    const inserted = await insertAll(heroes, ODD_TEXTS)
+    t.strictSame(
+      inserted.map(({ name }) => name),
+      ODD_TEXTS
+    )
+    t.strictSame(await heroes.list(EVERY), inserted)
+    for (const hero of inserted) {
+      t.strictSame(await heroes.find(hero.id), hero)
+      t.equal(await heroes.insert(hero.name), undefined)
+    }
+  })
+
+  await t.test('a returned hero that someone changes is unchanged in the store', async t => {
+    const { heroes } = await createStores()
+    const { id } = await insert(heroes, 'Dynama')
+    const untouched = [{ id, name: 'Dynama' }]
+    tamper(await heroes.find(id))
+    tamper(await heroes.list(EVERY))
+    tamper(await heroes.rename(id, 'Dynama'))
+    t.strictSame(await heroes.list(EVERY), untouched)
+    t.strictSame(await heroes.find(id), untouched[0])
+  })
+
+  await t.test('an empty store lists no heroes', async t => {
+    const { heroes } = await createStores()
+    t.strictSame(await heroes.list(EVERY), [])
+    t.strictSame(await heroes.list({ nameContains: 'a', after: 0, limit: 1000 }), [])
+  })
+
+  await t.test('the list is ordered by id, also after a hero took another name', async t => {
+    const { heroes } = await createStores()
+    const [first, second, third] = await insertAll(heroes, ['c', 'b', 'a'])
+    t.strictSame(await heroes.list(EVERY), [first, second, third])
+    const renamed = await heroes.rename(second?.id ?? 0, 'z')
+    t.strictSame(await heroes.list(EVERY), [first, renamed, third])
+  })
+
+  await t.test('pages of any size add up to the list', async t => {
+    const { heroes } = await createStores()
+    const inserted = await insertAll(
+      heroes,
+      Array.from({ length: 7 }, (_, i) => `Hero ${i}`)
+    )
+    await heroes.remove(inserted[2]?.id ?? 0)
+    const every = await heroes.list(EVERY)
+    for (const limit of [1, 2, 6, 7, 1000]) {
+      const pages: Hero[] = []
+      for (let after: number | undefined; ; ) {
+        const page = await heroes.list({ ...EVERY, after, limit })
+        t.ok(page.length <= limit)
+        if (page.length === 0) break
+        pages.push(...page)
+        after = page.at(-1)?.id
+      }
+      t.strictSame(pages, every, `pages of ${limit}`)
+    }
+  })
+
+  await t.test('a list may begin after any safe integer', async t => {
+    const { heroes } = await createStores()
+    const [first, second] = await insertAll(heroes, ['a', 'b'])
+    const after = (id: number): Promise<readonly Hero[]> => heroes.list({ ...EVERY, after: id })
+    for (const id of [0, -1, -(2 ** 31) - 1, Number.MIN_SAFE_INTEGER]) t.strictSame(await after(id), [first, second])
+    for (const id of [2 ** 31 - 1, 2 ** 31, Number.MAX_SAFE_INTEGER]) t.strictSame(await after(id), [])
+    t.strictSame(await after(first?.id ?? 0), [second])
+  })
+
+  await t.test('part of a name is found where JavaScript finds it once both are in lower case', async t => {
+    const { heroes } = await createStores()
+    const inserted = await insertAll(heroes, [
+      ...ODD_TEXTS,
+      'İstanbul',
+      'istanbul',
+      'ISTANBUL',
+      'ıstanbul',
+      'straße',
+      'STRASSE',
+      'ὈΔΥΣΣΕΎΣ',
+      'ὀδυσσεύς',
+      'Ὀδυσσεύσ',
+      'ΣΑ',
+      '100%',
+      '100',
+      'snake_case',
+      'snakeXcase',
+      'C:\\heroes'
+    ])
+    const parts = [
+      ...ODD_TEXTS,
+      'i',
+      'I',
+      'İ',
+      'i̇',
+      'ı',
+      'SS',
+      'ss',
+      'Σ',
+      'σ',
+      'ς',
+      'Σ ',
+      '%',
+      '0%',
+      'e_c',
+      ':\\',
+      '',
+      'No'
+    ]
+    for (const nameContains of parts) {
+      const part = nameContains.toLowerCase()
+      t.strictSame(
+        await heroes.list({ ...EVERY, nameContains }),
+        inserted.filter(({ name }) => name.toLowerCase().includes(part)),
+        JSON.stringify(nameContains)
+      )
+    }
+  })
+
+  await t.test('part of a name, a beginning and a limit hold together', async t => {
+    const { heroes } = await createStores()
+    const [, second, third] = await insertAll(heroes, ['Ant', 'ant', 'ANTS', 'bee', 'Giant'])
+    const page = await heroes.list({ nameContains: 'aNT', after: (second?.id ?? 0) - 1, limit: 2 })
+    t.strictSame(page, [second, third])
+  })
+
+  await t.test('a hero that is renamed keeps its id, gives its name free and is searched by the new one', async t => {
+    const { heroes } = await createStores()
+    const { id } = await insert(heroes, 'Tornado')
+    t.strictSame(await heroes.rename(id, 'RubberMan'), { id, name: 'RubberMan' })
+    t.strictSame(await heroes.find(id), { id, name: 'RubberMan' })
+    t.strictSame(await heroes.list({ ...EVERY, nameContains: 'tornado' }), [])
+    t.strictSame(await heroes.list({ ...EVERY, nameContains: 'rubberman' }), [{ id, name: 'RubberMan' }])
+    t.ok(await heroes.insert('Tornado'))
+    t.equal(await heroes.insert('RubberMan'), undefined)
+  })
+
+  await t.test('a hero may take its own name again, and the name of nobody else', async t => {
+    const { heroes } = await createStores()
+    const [first, second] = await insertAll(heroes, ['Dr. IQ', 'Magma'])
+    const id = first?.id ?? 0
+    t.strictSame(await heroes.rename(id, 'Dr. IQ'), first)
+    t.equal(await heroes.rename(id, 'Magma'), 'taken')
+    t.strictSame(await heroes.list(EVERY), [first, second])
+  })
+
+  await t.test('of twenty heroes that take one name at once exactly one has it', async t => {
+    const { heroes } = await createStores()
+    const inserted = await insertAll(
+      heroes,
+      Array.from({ length: 20 }, (_, i) => `Hero ${i}`)
+    )
+    const answers = await rivals(rival => heroes.rename(inserted[rival]?.id ?? 0, 'Windstorm'))
+    const winners = answers.filter(answer => answer !== 'taken')
+    t.equal(winners.length, 1)
+    t.strictSame(await heroes.list({ ...EVERY, nameContains: 'Windstorm' }), winners)
+    t.equal((await heroes.list(EVERY)).length, 20)
+  })
+
+  await t.test('a name that one hero takes as another is stored under it goes to one of them', async t => {
+    const { heroes } = await createStores()
+    await rounds(
+      async round => ({ id: (await insert(heroes, `before ${round}`)).id, wanted: `wanted ${round}` }),
+      ({ id, wanted }) => heroes.rename(id, wanted),
+      ({ wanted }) => heroes.insert(wanted),
+      async ({ id, wanted }, renamed, inserted) => {
+        t.equal(renamed === 'taken', inserted !== undefined)
+        t.same(renamed === 'taken' ? inserted : renamed, { id: inserted?.id ?? id, name: wanted })
+      }
+    )
+  })
+
+  await t.test('a hero that is removed is gone, and its name is free', async t => {
+    const { heroes } = await createStores()
+    const { id } = await insert(heroes, 'Mr. Nice')
+    t.equal(await heroes.remove(id), true)
+    t.equal(await heroes.remove(id), false)
+    t.equal(await heroes.find(id), undefined)
+    t.equal(await heroes.rename(id, 'Narco'), undefined)
+    t.strictSame(await heroes.list(EVERY), [])
+    const again = await insert(heroes, 'Mr. Nice')
+    t.ok(again.id > id, 'an id is never given out again')
+  })
+
+  await t.test('of twenty calls that remove one hero at once exactly one does', async t => {
+    const { heroes } = await createStores()
+    const { id } = await insert(heroes, 'Mr. Nice')
+    t.equal((await rivals(() => heroes.remove(id))).filter(removed => removed).length, 1)
+  })
+
+  await t.test('many look-ups at once are each answered with their own hero', async t => {
+    const { heroes } = await createStores()
+    const inserted = await insertAll(
+      heroes,
+      Array.from({ length: 20 }, (_, i) => `Hero ${i}`)
+    )
+    const missing = await Promise.all(IDS_OF_NOBODY.map(id => heroes.find(id)))
+    t.strictSame(await rivals(rival => heroes.find(inserted[19 - rival]?.id ?? 0)), inserted.toReversed())
+    t.ok(missing.every(hero => hero === undefined))
+    const [one, other] = await Promise.all([heroes.find(inserted[3]?.id ?? 0), heroes.find(inserted[3]?.id ?? 0)])
+    tamper(one)
+    t.strictSame(other, inserted[3], 'two look-ups of one hero share no record')
+  })
+}

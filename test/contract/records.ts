@@ -1,0 +1,184 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { Client, Code, Digest, Grant, PasswordHash, Token, User } from '../../core/model.js'
+import type { Ports } from '../../core/ports.js'
+
+export type Stores = Pick<Ports, 'heroes' | 'users' | 'clients' | 'codes' | 'tokens' | 'attempts'>
+
+/** Fresh and empty stores, which share one database. Those of the call before are not used any more. */
+export type CreateStores = () => Promise<Stores>
+
+/** Milliseconds that are no round number: a column of whole seconds would lose them. */
+const START = Date.UTC(2026, 10, 5, 12, 0, 0, 7)
+
+export const at = (seconds: number): Date => new Date(START + seconds * 1000)
+
+/** Of something unguessable, and a nonce as well: both are 32 bytes in base64url. */
+export const someDigest = (): Digest => randomBytes(32).toString('base64url')
+
+export const somePassword = (): PasswordHash => ({
+  hash: `$argon2id$v=19$m=8,t=1,p=1$${randomUUID()}`,
+  salt: randomBytes(16).toString('base64')
+})
+
+export const clientWith = (changes: Partial<Client> = {}): Client => ({
+  id: randomUUID(),
+  secretDigest: someDigest(),
+  previousSecret: undefined,
+  redirectUri: undefined,
+  allowedScopes: [],
+  name: undefined,
+  requirePkce: false,
+  ...changes
+})
+
+export interface Parties {
+  readonly user: User
+  readonly client: Client
+}
+
+export const register = async ({ users, clients }: Stores): Promise<Parties> => {
+  const user = await users.insert(randomUUID(), somePassword())
+  const client = clientWith()
+  if (user === undefined || !(await clients.insert(client))) throw new Error('a random name is taken')
+  return { user, client }
+}
+
+export const grantTo = ({ user, client }: Parties, changes: Partial<Grant> = {}): Grant => ({
+  id: randomUUID(),
+  userId: user.id,
+  clientId: client.id,
+  scopes: [],
+  expiresAt: at(1_000_000),
+  ...changes
+})
+
+export const codeUnder = (grant: Grant, changes: Partial<Code> = {}): Code => ({
+  digest: someDigest(),
+  grant,
+  redirectUri: undefined,
+  challenge: undefined,
+  issuedAt: at(0),
+  expiresAt: at(60),
+  ...changes
+})
+
+export type RefreshToken = Token & { readonly refreshDigest: Digest; readonly refreshExpiresAt: Date }
+
+export const tokenUnder = (grant: Grant, changes: Partial<Token> = {}): RefreshToken => ({
+  accessDigest: someDigest(),
+  grant,
+  scopes: [],
+  issuedAt: at(0),
+  expiresAt: at(3600),
+  ...changes,
+  refreshDigest: changes.refreshDigest ?? someDigest(),
+  refreshExpiresAt: changes.refreshExpiresAt ?? at(7200)
+})
+
+export const publicTokenUnder = (grant: Grant, changes: Partial<Token> = {}): Token => ({
+  ...tokenUnder(grant, changes),
+  refreshDigest: undefined,
+  refreshExpiresAt: undefined
+})
+
+/** A login that has happened: the user, the client and their token, which is stored. */
+export const logIn = async (stores: Stores, parties: Parties, changes: Partial<Token> = {}): Promise<RefreshToken> => {
+  const token = tokenUnder(grantTo(parties), changes)
+  if (!(await stores.tokens.insert(token, parties.user.generation))) throw new Error('the login is not stored')
+  return token
+}
+
+export const authorize = async (stores: Stores, parties: Parties, changes: Partial<Code> = {}): Promise<Code> => {
+  const code = codeUnder(grantTo(parties), changes)
+  if (!(await stores.codes.insert(code, parties.user.generation))) throw new Error('the code is not stored')
+  return code
+}
+
+export const someSpend = (seconds = 0): { readonly at: Date; readonly nonce: string } => ({
+  at: at(seconds),
+  nonce: someDigest()
+})
+
+/** Twenty calls at once, twice the connections of the pool. */
+export const rivals = <T>(call: (rival: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: 20 }, (_, rival) => call(rival)))
+
+/**
+ * Fifty times two calls at once, each the first to begin in half of them. Five pairs run beside each other,
+ * one call for each connection of the pool: in a quarter of the time, and with more to get in each other's way.
+ */
+export const rounds = async <P, A, B>(
+  prepare: (round: number) => Promise<P>,
+  first: (prepared: P) => Promise<A>,
+  second: (prepared: P) => Promise<B>,
+  judge: (prepared: P, a: A, b: B) => Promise<void>
+): Promise<void> => {
+  for (let wave = 0; wave < 10; wave++) {
+    const prepared = await Promise.all([0, 1, 2, 3, 4].map(i => prepare(5 * wave + i)))
+    const answers = await Promise.all(
+      prepared.map(async (p, i): Promise<[P, A, B]> => {
+        if (i % 2 === wave % 2) {
+          const [a, b] = await Promise.all([first(p), second(p)])
+          return [p, a, b]
+        }
+        const [b, a] = await Promise.all([second(p), first(p)])
+        return [p, a, b]
+      })
+    )
+    await Promise.all(answers.map(answer => judge(...answer)))
+  }
+}
+
+/** Changes all that can be changed in a record, as a careless caller might. */
+export const tamper = (record: unknown): void => {
+  if (record instanceof Date) record.setTime(0)
+  if (typeof record !== 'object' || record === null) return
+  for (const [key, value] of Object.entries(record)) {
+    tamper(value)
+    Reflect.set(record, key, 'tampered')
+  }
+  if (Array.isArray(record)) Reflect.set(record, record.length, 'tampered')
+}
+
+/** Names and scopes that a query language or an array literal might take for something else. */
+export const ODD_TEXTS: readonly string[] = [
+  '%',
+  '_',
+  '\\',
+  'back\\slash',
+  "it's",
+  '"quoted"',
+  '{a,b}',
+  'a,b',
+  '{}',
+  'NULL',
+  'null',
+  'undefined',
+  '$1',
+  '?',
+  '--',
+  ';',
+  '/*',
+  ' ',
+  ' x ',
+  '\t\n',
+  'é',
+  'e\u0301',
+  'ß',
+  'ẞ',
+  'İ',
+  'ΑΣ',
+  '\u{1f9b8}\u{1f3fd}\u200d♀️',
+  '\u{1f9b8}'.repeat(255)
+]
+
+/** Empties stores by their own means, which work alike on each: a database of its own for every test would take a minute. */
+export const empty = async ({ heroes, users, clients, attempts }: Stores): Promise<void> => {
+  const everyHero = await heroes.list({ nameContains: undefined, after: undefined, limit: undefined })
+  const everyUser = await users.list()
+  const everyClient = await clients.list()
+  await Promise.all(everyHero.map(({ id }) => heroes.remove(id)))
+  await Promise.all(everyUser.map(({ username }) => users.remove(username)))
+  await Promise.all(everyClient.map(({ id }) => clients.remove(id)))
+  await attempts.removeExpired(at(1_000_000_000), 1_000_000)
+}

@@ -1,0 +1,256 @@
+import type { Test } from 'tap'
+import type { RefreshToken, Stores } from './records.js'
+import {
+  at,
+  type CreateStores,
+  grantTo,
+  logIn,
+  register,
+  rivals,
+  rounds,
+  someDigest,
+  somePassword,
+  someSpend,
+  tokenUnder
+} from './records.js'
+
+/** What ends tokens: their own revocation, the grant's, the user's and the client's. */
+export const endingContract = async (t: Test, createStores: CreateStores): Promise<void> => {
+  await t.test('an access token is ended alone: its refresh token goes on, and is rotated', async t => {
+    const stores = await createStores()
+    const { tokens } = stores
+    const parties = await register(stores)
+    const [token, other] = [await logIn(stores, parties), await logIn(stores, parties)]
+    await tokens.revokeAccess(token.accessDigest, at(1))
+    await tokens.revokeAccess(token.accessDigest, at(2))
+    t.equal(await tokens.findByAccess(token.accessDigest), undefined)
+    t.strictSame(await tokens.findByRefresh(token.refreshDigest), { ...token, spent: undefined })
+    t.ok(await tokens.findByAccess(other.accessDigest))
+    const successor = tokenUnder(token.grant)
+    t.equal(await tokens.rotate(token.refreshDigest, someSpend(), successor), true)
+    t.strictSame(await tokens.findByAccess(successor.accessDigest), successor)
+  })
+
+  await t.test('unknown tokens and grants are revoked without an error and without effect', async t => {
+    const stores = await createStores()
+    const token = await logIn(stores, await register(stores))
+    await stores.tokens.revokeAccess(someDigest(), at(1))
+    await stores.tokens.revokeAccess(token.refreshDigest, at(1))
+    await stores.tokens.revokeGrant(crypto.randomUUID(), at(1))
+    t.strictSame(await stores.tokens.findByAccess(token.accessDigest), token)
+    t.strictSame(await stores.tokens.findByRefresh(token.refreshDigest), { ...token, spent: undefined })
+  })
+
+  await t.test('a grant that is revoked takes all its tokens along, spent ones too, and no other', async t => {
+    const stores = await createStores()
+    const { tokens } = stores
+    const parties = await register(stores)
+    const [token, other] = [await logIn(stores, parties), await logIn(stores, parties)]
+    const successor = tokenUnder(token.grant)
+    await tokens.rotate(token.refreshDigest, someSpend(), successor)
+    await tokens.revokeGrant(token.grant.id, at(1))
+    await tokens.revokeGrant(token.grant.id, at(2))
+    t.strictSame(await living(stores, token), [])
+    t.strictSame(await living(stores, successor), [])
+    t.strictSame(await living(stores, other), ['access', 'refresh'])
+  })
+
+  await t.test('nothing is stored under a grant that was revoked', async t => {
+    const stores = await createStores()
+    const { tokens } = stores
+    const token = await logIn(stores, await register(stores))
+    await tokens.revokeGrant(token.grant.id, at(1))
+    const successor = tokenUnder(token.grant)
+    t.equal(await tokens.rotate(token.refreshDigest, someSpend(2), successor), false)
+    t.strictSame(await living(stores, successor), [])
+  })
+
+  await t.test('no token lives after a rotation as its grant is revoked', async t => {
+    const stores = await createStores()
+    const parties = await register(stores)
+    await rounds(
+      () => refreshing(stores, parties),
+      ({ token, spend, successor }) => stores.tokens.rotate(token.refreshDigest, spend, successor),
+      ({ token }) => stores.tokens.revokeGrant(token.grant.id, at(1)),
+      async ({ token, successor }) => {
+        t.strictSame(await living(stores, token), [])
+        t.strictSame(await living(stores, successor), [])
+      }
+    )
+  })
+
+  await t.test('no access token lives after its revocation as it is rotated, and the successor does', async t => {
+    const stores = await createStores()
+    const parties = await register(stores)
+    await rounds(
+      () => refreshing(stores, parties),
+      ({ token, spend, successor }) => stores.tokens.rotate(token.refreshDigest, spend, successor),
+      ({ token }) => stores.tokens.revokeAccess(token.accessDigest, at(1)),
+      async ({ token, successor }, won) => {
+        t.equal(won, true)
+        t.strictSame(await living(stores, token), ['refresh'])
+        t.strictSame(await living(stores, successor), ['access', 'refresh'])
+      }
+    )
+  })
+
+  await t.test('no token lives after a rotation as its user is revoked or gets a new password', async t => {
+    const stores = await createStores()
+    await rounds(
+      async () => refreshing(stores, await register(stores)),
+      ({ token, spend, successor }) => stores.tokens.rotate(token.refreshDigest, spend, successor),
+      endUser(stores),
+      async ({ token, successor }, _, ended) => {
+        t.equal(ended, true)
+        t.strictSame(await living(stores, token), [])
+        t.strictSame(await living(stores, successor), [])
+      }
+    )
+  })
+
+  await t.test('no token lives after a rotation as its user is removed', async t => {
+    const stores = await createStores()
+    await rounds(
+      async () => refreshing(stores, await register(stores)),
+      ({ token, spend, successor }) => stores.tokens.rotate(token.refreshDigest, spend, successor),
+      ({ user }) => stores.users.remove(user.username),
+      async ({ token, successor }, _, removed) => {
+        t.equal(removed, true)
+        t.strictSame(await living(stores, token), [])
+        t.strictSame(await living(stores, successor), [])
+      }
+    )
+  })
+
+  await t.test('no token lives after a rotation as its client is removed', async t => {
+    const stores = await createStores()
+    await rounds(
+      async () => refreshing(stores, await register(stores)),
+      ({ token, spend, successor }) => stores.tokens.rotate(token.refreshDigest, spend, successor),
+      ({ client }) => stores.clients.remove(client.id),
+      async ({ token, successor }, _, removed) => {
+        t.equal(removed, true)
+        t.strictSame(await living(stores, token), [])
+        t.strictSame(await living(stores, successor), [])
+      }
+    )
+  })
+
+  await t.test('no token lives after a login as its user is revoked or gets a new password', async t => {
+    const stores = await createStores()
+    await rounds(
+      () => loggingIn(stores),
+      ({ token }) => stores.tokens.insert(token, 0),
+      endUser(stores),
+      async ({ token, user }, _, ended) => {
+        t.equal(ended, true)
+        t.strictSame(await living(stores, token), [])
+        t.not((await stores.users.find(user.id))?.generation, 0)
+      }
+    )
+  })
+
+  await t.test('no token lives after a login as its user is removed', async t => {
+    const stores = await createStores()
+    await rounds(
+      () => loggingIn(stores),
+      ({ token }) => stores.tokens.insert(token, 0),
+      ({ user }) => stores.users.remove(user.username),
+      async ({ token }, _, removed) => {
+        t.equal(removed, true)
+        t.strictSame(await living(stores, token), [])
+      }
+    )
+  })
+
+  await t.test('no token lives after a login as its client is removed', async t => {
+    const stores = await createStores()
+    await rounds(
+      () => loggingIn(stores),
+      ({ token }) => stores.tokens.insert(token, 0),
+      ({ client }) => stores.clients.remove(client.id),
+      async ({ token }, _, removed) => {
+        t.equal(removed, true)
+        t.strictSame(await living(stores, token), [])
+      }
+    )
+  })
+
+  await t.test('a user and a client with common tokens are removed at once', async t => {
+    const stores = await createStores()
+    await rounds(
+      async () => refreshing(stores, await register(stores)),
+      ({ user }) => stores.users.remove(user.username),
+      ({ client }) => stores.clients.remove(client.id),
+      async ({ token }, user, client) => {
+        t.ok(user && client)
+        t.strictSame(await living(stores, token), [])
+      }
+    )
+  })
+
+  const ends: [string, (stores: Stores, parties: Parties) => Promise<boolean>][] = [
+    ['their user is revoked', ({ users }, { user }) => users.revoke(user.username, at(1))],
+    ['their user is removed', ({ users }, { user }) => users.remove(user.username)],
+    ['their client is removed', ({ clients }, { client }) => clients.remove(client.id)]
+  ]
+  for (const [how, end] of ends) {
+    await t.test(`no token lives after twenty logins and rotations as ${how}`, async t => {
+      const stores = await createStores()
+      const parties = await register(stores)
+      const present = await rivals(() => refreshing(stores, parties))
+      const late = present.map(() => tokenUnder(grantTo(parties)))
+      const answers = present.flatMap(({ token, spend, successor }, i) => [
+        stores.tokens.rotate(token.refreshDigest, spend, successor),
+        stores.tokens.insert(late[i] ?? token, 0),
+        ...(i === 9 ? [end(stores, parties)] : [])
+      ])
+      await Promise.all(answers)
+      t.equal(await answers[20], true)
+      const every = [...present.flatMap(({ token, successor }) => [token, successor]), ...late]
+      t.strictSame((await Promise.all(every.map(token => living(stores, token)))).flat(), [])
+    })
+  }
+}
+
+type Parties = Awaited<ReturnType<typeof register>>
+type Refreshing = Parties & {
+  readonly token: RefreshToken
+  readonly successor: RefreshToken
+  readonly spend: ReturnType<typeof someSpend>
+}
+
+const refreshing = async (stores: Stores, parties: Parties): Promise<Refreshing> => {
+  const token = await logIn(stores, parties)
+  return { ...parties, token, successor: tokenUnder(token.grant), spend: someSpend() }
+}
+
+const loggingIn = async (stores: Stores): Promise<Parties & { readonly token: RefreshToken }> => {
+  const parties = await register(stores)
+  return { ...parties, token: tokenUnder(grantTo(parties)) }
+}
+
+/** Ends all of a user's logins in one of the two ways. */
+const endUser = (stores: Stores): ((parties: Parties) => Promise<boolean>) => {
+  let call = 0
+  // In turns of three: `rounds` has turns of two of its own.
+  return ({ user }) =>
+    call++ % 6 < 3
+      ? stores.users.revoke(user.username, at(1))
+      : stores.users.setPassword(user.username, somePassword(), at(1))
+}
+
+/** What is found of a token, also through a late rotation of it. */
+const living = async (
+  { tokens }: Stores,
+  { accessDigest, refreshDigest, grant }: RefreshToken
+): Promise<readonly string[]> => {
+  const access = await tokens.findByAccess(accessDigest)
+  const refresh = await tokens.findByRefresh(refreshDigest)
+  if (refresh === undefined) {
+    const late = tokenUnder(grant)
+    const rotated = await tokens.rotate(refreshDigest, someSpend(), late)
+    if (rotated || (await tokens.findByAccess(late.accessDigest)) !== undefined) return ['rotation']
+  }
+  return [...(access === undefined ? [] : ['access']), ...(refresh === undefined ? [] : ['refresh'])]
+}

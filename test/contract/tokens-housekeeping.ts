@@ -1,0 +1,256 @@
+import type { Test } from 'tap'
+import {
+  at,
+  authorize,
+  type CreateStores,
+  grantTo,
+  logIn,
+  publicTokenUnder,
+  register,
+  rivals,
+  rounds,
+  type Stores,
+  someSpend,
+  tokenUnder
+} from './records.js'
+
+const EXPIRED = { expiresAt: at(10), refreshExpiresAt: at(20) }
+/** After whatever is EXPIRED, before the rest. */
+const NOW = at(100)
+
+/** Removes all that can be removed, in batches, as the housekeeping does. */
+const sweep = async ({ tokens }: Stores, now = NOW, limit = 1000): Promise<void> => {
+  for (let batches = 0; (await tokens.removeExpired(now, limit)) >= limit; batches++) {
+    if (batches >= 1000) throw new Error('there is no end of the sweeping')
+  }
+}
+
+export const housekeepingContract = async (t: Test, createStores: CreateStores): Promise<void> => {
+  await t.test('a grant goes when its last token has expired, and not before', async t => {
+    const stores = await createStores()
+    const { tokens } = stores
+    const parties = await register(stores)
+    const ended = publicTokenUnder(grantTo(parties), { expiresAt: at(99.999) })
+    const going = publicTokenUnder(grantTo(parties), { expiresAt: at(100.001) })
+    await tokens.insert(ended, 0)
+    await tokens.insert(going, 0)
+    const refreshable = await logIn(stores, parties, { expiresAt: at(10), refreshExpiresAt: at(100.001) })
+    const unrefreshable = await logIn(stores, parties, { expiresAt: at(100.001), refreshExpiresAt: at(20) })
+    const both = await logIn(stores, parties, EXPIRED)
+    await sweep(stores)
+    t.equal(await tokens.findByAccess(ended.accessDigest), undefined)
+    t.strictSame(await tokens.findByAccess(going.accessDigest), going)
+    t.strictSame(await tokens.findByAccess(refreshable.accessDigest), refreshable)
+    t.ok(await tokens.findByRefresh(refreshable.refreshDigest))
+    t.ok(await tokens.findByRefresh(unrefreshable.refreshDigest))
+    t.equal(await tokens.findByAccess(both.accessDigest), undefined)
+    t.equal(await tokens.findByRefresh(both.refreshDigest), undefined)
+    t.equal(await tokens.rotate(both.refreshDigest, someSpend(), tokenUnder(both.grant)), false)
+  })
+
+  await t.test('a code that nobody used goes when it expires', async t => {
+    const stores = await createStores()
+    const parties = await register(stores)
+    const ended = await authorize(stores, parties, { expiresAt: at(99.999) })
+    const going = await authorize(stores, parties, { expiresAt: at(100.001) })
+    await sweep(stores)
+    t.equal(await stores.codes.find(ended.digest), undefined)
+    t.strictSame(await stores.codes.find(going.digest), { ...going, spent: false })
+    t.equal(await stores.codes.redeem(ended.digest, tokenUnder(ended.grant)), false)
+    t.equal(await stores.codes.redeem(going.digest, tokenUnder(going.grant)), true)
+  })
+
+  await t.test('a spent code stays as long as a token of its grant lives: a second use is still seen', async t => {
+    const stores = await createStores()
+    const { codes, tokens } = stores
+    const code = await authorize(stores, await register(stores), { expiresAt: at(10) })
+    await codes.redeem(code.digest, tokenUnder(code.grant, { expiresAt: at(50), refreshExpiresAt: at(200) }))
+    await sweep(stores)
+    t.strictSame(await codes.find(code.digest), { ...code, spent: true })
+    await tokens.removeExpired(at(201), 1000)
+    t.equal(await codes.find(code.digest), undefined)
+  })
+
+  await t.test('spent refresh tokens stay as long as a token of the grant lives, and go with the last', async t => {
+    const stores = await createStores()
+    const { tokens } = stores
+    const first = await logIn(stores, await register(stores), EXPIRED)
+    const second = tokenUnder(first.grant, { expiresAt: at(40), refreshExpiresAt: at(50) })
+    const third = tokenUnder(first.grant, { expiresAt: at(200), refreshExpiresAt: at(300) })
+    await tokens.rotate(first.refreshDigest, someSpend(5), second)
+    await tokens.rotate(second.refreshDigest, someSpend(30), third)
+    await tokens.eraseNonces(NOW)
+    for (const now of [at(100), at(201), at(299)]) {
+      await sweep(stores, now, 1)
+      t.strictSame((await tokens.findByRefresh(first.refreshDigest))?.spent, { at: at(5), nonce: undefined })
+      t.strictSame((await tokens.findByRefresh(second.refreshDigest))?.spent, { at: at(30), nonce: undefined })
+      t.strictSame(await tokens.findByRefresh(third.refreshDigest), { ...third, spent: undefined })
+    }
+    await sweep(stores, at(301), 1)
+    for (const { refreshDigest } of [first, second, third]) {
+      t.equal(await tokens.findByRefresh(refreshDigest), undefined)
+    }
+  })
+
+  await t.test('the nonces of what was removed are gone with it', async t => {
+    const stores = await createStores()
+    const token = await logIn(stores, await register(stores), EXPIRED)
+    await stores.tokens.rotate(token.refreshDigest, someSpend(5), tokenUnder(token.grant, EXPIRED))
+    await sweep(stores)
+    t.equal(await stores.tokens.eraseNonces(NOW), 0)
+  })
+
+  await t.test('a grant that was revoked stays a tombstone until its tokens have expired', async t => {
+    const stores = await createStores()
+    const { tokens } = stores
+    const token = await logIn(stores, await register(stores))
+    await tokens.revokeGrant(token.grant.id, at(1))
+    await sweep(stores)
+    t.equal(await tokens.rotate(token.refreshDigest, someSpend(), tokenUnder(token.grant)), false)
+    t.equal(await tokens.findByAccess(token.accessDigest), undefined)
+    t.equal(await tokens.removeExpired(at(1_000_000), 1000), 1)
+    t.equal(await tokens.rotate(token.refreshDigest, someSpend(), tokenUnder(token.grant)), false)
+  })
+
+  await t.test('no more go at once than the limit, and in the end all do', async t => {
+    const stores = await createStores()
+    const parties = await register(stores)
+    const expired = await Promise.all(Array.from({ length: 5 }, () => logIn(stores, parties, EXPIRED)))
+    const kept = await logIn(stores, parties)
+    const left = async (): Promise<number> => {
+      const found = await Promise.all(expired.map(token => stores.tokens.findByRefresh(token.refreshDigest)))
+      return found.filter(token => token !== undefined).length
+    }
+    t.equal(await stores.tokens.removeExpired(NOW, 2), 2)
+    t.equal(await left(), 3)
+    t.equal(await stores.tokens.removeExpired(NOW, 2), 2)
+    t.equal(await left(), 1)
+    t.equal(await stores.tokens.removeExpired(NOW, 2), 1)
+    t.equal(await left(), 0)
+    t.equal(await stores.tokens.removeExpired(NOW, 2), 0)
+    t.strictSame(await stores.tokens.findByAccess(kept.accessDigest), kept)
+  })
+
+  await t.test('grants that were looked at and live on come to an end of the looking', async t => {
+    const stores = await createStores()
+    const parties = await register(stores)
+    const successors = await rivals(async () => {
+      const token = await logIn(stores, parties, EXPIRED)
+      const successor = tokenUnder(token.grant)
+      await stores.tokens.rotate(token.refreshDigest, someSpend(5), successor)
+      return successor
+    })
+    let calls = 1
+    while (calls < 20 && (await stores.tokens.removeExpired(NOW, 3)) >= 3) calls += 1
+    t.ok(calls <= 7, `${calls} calls`)
+    for (const successor of successors) t.ok(await stores.tokens.findByAccess(successor.accessDigest))
+  })
+
+  await t.test('a user and a client stay when their grants go, and begin new ones', async t => {
+    const stores = await createStores()
+    const parties = await register(stores)
+    await logIn(stores, parties, EXPIRED)
+    await sweep(stores)
+    t.strictSame(await stores.users.find(parties.user.id), parties.user)
+    t.strictSame(await stores.clients.find(parties.client.id), parties.client)
+    t.ok(await logIn(stores, parties))
+    t.equal(await stores.users.remove(parties.user.username), true)
+  })
+
+  await t.test('two who remove at once leave nothing that expired and take nothing that lives', async t => {
+    const stores = await createStores()
+    const parties = await register(stores)
+    await rounds(
+      async () => ({
+        expired: await Promise.all(Array.from({ length: 4 }, () => logIn(stores, parties, EXPIRED))),
+        kept: await logIn(stores, parties)
+      }),
+      () => sweep(stores, NOW, 2),
+      () => sweep(stores, NOW, 3),
+      async ({ expired, kept }) => {
+        // One caller may have ended while the other still held what it skipped.
+        await sweep(stores)
+        for (const token of expired) t.equal(await stores.tokens.findByRefresh(token.refreshDigest), undefined)
+        t.strictSame(await stores.tokens.findByAccess(kept.accessDigest), kept)
+      }
+    )
+  })
+
+  await t.test('a rotation beside the removal of its grant is done whole or not at all', async t => {
+    const stores = await createStores()
+    const { tokens } = stores
+    const parties = await register(stores)
+    await rounds(
+      async () => {
+        const token = await logIn(stores, parties, EXPIRED)
+        return { token, successor: tokenUnder(token.grant), spend: someSpend(99) }
+      },
+      ({ token, successor, spend }) => tokens.rotate(token.refreshDigest, spend, successor),
+      () => tokens.removeExpired(NOW, 1000),
+      async ({ token, successor, spend }, won) => {
+        const found = await tokens.findByAccess(successor.accessDigest)
+        const spent = (await tokens.findByRefresh(token.refreshDigest))?.spent
+        t.strictSame(
+          { found, spent },
+          won ? { found: successor, spent: spend } : { found: undefined, spent: undefined }
+        )
+      }
+    )
+  })
+
+  await t.test('a redemption beside the removal of its grant is done whole or not at all', async t => {
+    const stores = await createStores()
+    const { codes, tokens } = stores
+    const parties = await register(stores)
+    await rounds(
+      async () => {
+        const code = await authorize(stores, parties, { expiresAt: at(10) })
+        return { code, token: tokenUnder(code.grant) }
+      },
+      ({ code, token }) => codes.redeem(code.digest, token),
+      () => tokens.removeExpired(NOW, 1000),
+      async ({ code, token }, won) => {
+        const found = await tokens.findByAccess(token.accessDigest)
+        const spent = (await codes.find(code.digest))?.spent
+        t.strictSame({ found, spent }, won ? { found: token, spent: true } : { found: undefined, spent: undefined })
+      }
+    )
+  })
+
+  await t.test('a login beside the removal of what expired of the same user is stored', async t => {
+    const stores = await createStores()
+    const parties = await register(stores)
+    await rounds(
+      async () => ({ expired: await logIn(stores, parties, EXPIRED), token: tokenUnder(grantTo(parties)) }),
+      ({ token }) => stores.tokens.insert(token, 0),
+      () => sweep(stores),
+      async ({ expired, token }, stored) => {
+        t.equal(stored, true)
+        t.strictSame(await stores.tokens.findByAccess(token.accessDigest), token)
+        t.equal(await stores.tokens.findByRefresh(expired.refreshDigest), undefined)
+      }
+    )
+  })
+
+  await t.test('a user is removed or revoked beside the removal of what expired', async t => {
+    const stores = await createStores()
+    await rounds(
+      async round => {
+        const parties = await register(stores)
+        return {
+          ...parties,
+          removes: round % 4 < 2,
+          expired: await logIn(stores, parties, EXPIRED),
+          token: await logIn(stores, parties)
+        }
+      },
+      ({ user, removes }) => (removes ? stores.users.remove(user.username) : stores.users.revoke(user.username, at(1))),
+      () => sweep(stores),
+      async ({ expired, token }, ended) => {
+        t.equal(ended, true)
+        t.equal(await stores.tokens.findByRefresh(expired.refreshDigest), undefined)
+        t.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)
+      }
+    )
+  })
+}

@@ -1,0 +1,563 @@
+import { connect } from 'node:net'
+import { Type } from '@sinclair/typebox'
+import t from 'tap'
+import { formOf, formRoutes, jsonRoutes } from '../app/bodies.js'
+import { formPairs, parseForm, queryString } from '../app/forms.js'
+import type { Http } from '../app/http.js'
+import { DomainError, type ErrorCode } from '../core/index.js'
+import { createTestHttp, listen, signal } from './support/http.js'
+
+const Id = Type.Object({ id: Type.String() })
+const NewHero = Type.Object(
+  {
+    id: Type.Optional(Type.Unknown()),
+    name: Type.String({ maxLength: 20 }),
+    tags: Type.Optional(Type.Array(Type.String()))
+  },
+  { additionalProperties: false }
+)
+const Hero = Type.Object({ id: Type.Integer(), name: Type.String() })
+
+const failures: Record<string, unknown> = {
+  hidden: new Error('secret of the inside'),
+  retry: new DomainError('unavailable', 'the database is away', { retryAfterSeconds: 2, cause: new Error('refused') }),
+  'not-an-error': 'just a text',
+  foreign: Object.assign(new Error('of another service'), { statusCode: 502 })
+}
+const failure = (name: string): unknown =>
+  failures[name] ?? new DomainError(name as ErrorCode, 'the message', { requiredScope: 'heroes.read' })
+
+const addRoutes = (http: Http): Http => {
+  http.register(
+    jsonRoutes(http => {
+      http.get('/heroes', async () => [])
+      http.get('/heroes/:id', { schema: { params: Id, response: { 200: Hero } } }, async ({ params }) => {
+        if (!/^-?[0-9]+$/.test(params.id)) throw new DomainError('invalid_input', 'the id is not an integer')
+        return { id: params.id.length, name: 'Superman', secret: 'kept' }
+      })
+      http.post('/heroes', { schema: { body: NewHero, response: { 200: Hero } } }, async ({ body }) => {
+        return { id: 1, name: body.name }
+      })
+      http.delete('/heroes/:id', async (_request, reply) => reply.code(204).send())
+      http.post('/echo', async ({ body }) => ({ body }))
+      http.post(
+        '/protected',
+        {
+          onRequest: async () => {
+            throw new DomainError('token_required', 'no token')
+          }
+        },
+        async () => ({})
+      )
+      http.get('/fail/:name', { schema: { params: Type.Object({ name: Type.String() }) } }, async ({ params }) => {
+        throw failure(params.name)
+      })
+      http.get('/unserializable', async () => ({ count: 1n }))
+    })
+  )
+  http.register(
+    formRoutes(http => {
+      http.post('/auth/token', async request => Object.fromEntries(formOf(request)))
+      http.get('/auth/fail/:name', { schema: { params: Type.Object({ name: Type.String() }) } }, async ({ params }) => {
+        throw failure(params.name)
+      })
+      http.get('/auth/code', async (request, reply) => {
+        return reply.type('text/html; charset=utf-8').send(`<p>${parseForm(queryString(request.url)).get('state')}</p>`)
+      })
+      http.post('/auth/code', async request => Object.fromEntries(formOf(request)))
+    })
+  )
+  return http
+}
+
+const http = addRoutes(createTestHttp())
+const send = await listen(http)
+t.teardown(() => http.close())
+
+const json = { 'content-type': 'application/json' }
+const form = { 'content-type': 'application/x-www-form-urlencoded' }
+const constant = {
+  server: 'heroes/7',
+  'x-xss-protection': '1; mode=block',
+  'x-frame-options': 'SAMEORIGIN',
+  'x-content-type-options': 'nosniff'
+}
+
+/** The status, the headers and the body of a response on the wire. */
+const read = (answer: string): { status: number; headers: Record<string, string>; body: string } => {
+  const [head = '', ...rest] = answer.split('\r\n\r\n')
+  const [line = '', ...fields] = head.split('\r\n')
+  const headers = Object.fromEntries(fields.map(field => [field.split(': ')[0]?.toLowerCase(), field.split(': ')[1]]))
+  return { status: Number(line.split(' ')[1]), headers, body: rest.join('\r\n\r\n') }
+}
+
+t.test('every answer has the constant headers', async t => {
+  const requests = [
+    { url: '/heroes' },
+    { url: '/unknown' },
+    { url: '/heroes', method: 'DELETE' as const },
+    { url: '/heroes/x' },
+    { url: '/heroes/1', method: 'DELETE' as const },
+    { url: '/protected', method: 'POST' as const },
+    { url: '/fail/hidden' },
+    { url: '/unserializable' },
+    { url: '/auth/code?state=1' },
+    { url: '/heroes', method: 'HEAD' as const }
+  ]
+  for (const request of requests) t.match((await http.inject(request)).headers, constant, JSON.stringify(request))
+})
+
+t.test("what Node's parser refuses has them too, and a length", async t => {
+  const requests: [string, number][] = [
+    ['nonsense\r\n\r\n', 400],
+    ['FOO /heroes HTTP/1.1\r\nhost: a\r\n\r\n', 400],
+    [`GET /heroes HTTP/1.1\r\nhost: a\r\nx: ${'x'.repeat(40_000)}\r\n\r\n`, 431],
+    ['GET /heroes HTTP/1.1\r\nconnection: close\r\n\r\n', 400],
+    ['GET /heroes HTTP/1.1\r\nhost: a\r\nexpect: the unexpected\r\nconnection: close\r\n\r\n', 200],
+    ['GET /heroes HTTP/1.0\r\n\r\n', 200]
+  ]
+  for (const [request, status] of requests) {
+    const answer = read(await send(request))
+    t.equal(answer.status, status, request.slice(0, 40))
+    t.match(answer.headers, { ...constant, 'content-type': 'application/json; charset=utf-8' })
+    t.equal(Number(answer.headers['content-length']), answer.body.length)
+    if (status !== 200) t.type(JSON.parse(answer.body).error, 'string')
+  }
+})
+
+t.test('a client that resets its connection or has been answered is not answered', async t => {
+  const socket = connect(new URL(http.listeningOrigin).port as unknown as number, '127.0.0.1')
+  await new Promise(resolve => socket.once('connect', resolve))
+  socket.write('GET /heroes HTTP/1.1\r\nhost: a\r\nx: ')
+  socket.resetAndDestroy()
+  t.match(await send('nonsense\r\n\r\n', 'more nonsense\r\n\r\n'), /^HTTP\/1.1 400/)
+  t.equal((await http.inject('/heroes')).statusCode, 200)
+})
+
+t.test('requests that do not arrive in time are answered 408', async t => {
+  const slow = addRoutes(createTestHttp())
+  const send = await listen(slow)
+  t.teardown(() => slow.close())
+  slow.server.headersTimeout = 50
+  slow.server.requestTimeout = 100
+  const [head, body] = await Promise.all([
+    send('GET /heroes HTTP/1.1\r\nhost: a\r\n'),
+    send(`POST /auth/token HTTP/1.1\r\nhost: a\r\ncontent-type: ${form['content-type']}\r\ncontent-length: 9\r\n\r\na=`)
+  ])
+  t.match(read(head), { status: 408, headers: { ...constant, connection: 'close' } })
+  t.match(read(body), { status: 408, headers: { ...constant, 'cache-control': 'no-store', connection: 'close' } })
+  t.equal(JSON.parse(read(body).body).error, 'invalid_request')
+})
+
+t.test('a body that breaks off in the middle of its coding is answered as its route answers', async t => {
+  const answer = read(
+    await send(
+      `POST /auth/token HTTP/1.1\r\nhost: a\r\ncontent-type: ${form['content-type']}\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n`
+    )
+  )
+  t.match(answer, { status: 400, headers: { ...constant, 'cache-control': 'no-store', pragma: 'no-cache' } })
+  t.equal(JSON.parse(answer.body).error, 'invalid_request')
+})
+
+t.test('a path without a route is 404 before anything else', async t => {
+  const requests = [
+    { url: '/' },
+    { url: '/heroes/' },
+    { url: '/heroes/?x=1' },
+    { url: '/heroes/1/' },
+    { url: '/Heroes' },
+    { url: '//heroes' },
+    { url: '/heroes/1/2' },
+    { url: '/nothing/%zz' },
+    { url: '/nothing', headers: { 'content-type': 'text/plain' }, payload: 'x' },
+    { url: '/nothing', headers: { 'content-type': 'not a type' }, payload: 'x' },
+    { url: '/nothing', headers: json, payload: '{' },
+    { url: '/nothing', headers: { ...json, 'content-encoding': 'br' }, payload: 'x'.repeat(2000) }
+  ]
+  for (const request of requests) {
+    for (const method of ['GET', 'POST', 'DELETE'] as const) {
+      const answer = await http.inject({ ...request, method })
+      t.equal(answer.statusCode, 404, `${method} ${JSON.stringify(request)}`)
+      t.equal(answer.headers['content-type'], 'application/json; charset=utf-8')
+      t.same(answer.json(), { error: 'there is nothing at this path' })
+    }
+  }
+  t.equal((await http.inject('/heroes?x=/')).statusCode, 200)
+})
+
+t.test('a method that a path does not have is 405 and told which it has', async t => {
+  const requests: [string, string, string][] = [
+    ['PUT', '/heroes', 'GET, HEAD, POST'],
+    ['OPTIONS', '/heroes?x=1', 'GET, HEAD, POST'],
+    ['POST', '/heroes/12', 'GET, HEAD, DELETE'],
+    ['PATCH', '/her%6Fes/12', 'GET, HEAD, DELETE'],
+    ['POST', '/heroes/%zz', 'GET, HEAD, DELETE'],
+    ['GET', '/protected', 'POST']
+  ]
+  for (const [method, url, allow] of requests) {
+    const answer = await http.inject({
+      method: method as 'PUT',
+      url,
+      headers: { 'content-type': 'text/plain' },
+      payload: 'x'
+    })
+    t.equal(answer.statusCode, 405, `${method} ${url}`)
+    t.equal(answer.headers.allow, allow)
+  }
+  for (const method of ['PROPFIND', 'QUERY', 'TRACE', 'M-SEARCH']) {
+    const answer = read(await send(`${method} /heroes HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`))
+    t.match(answer, { status: 405, headers: { ...constant, allow: 'GET, HEAD, POST' } }, method)
+  }
+})
+
+t.test('a target that is no path has no route', async t => {
+  for (const target of ['*', 'heroes', 'http://a%zz/heroes']) {
+    const answer = read(await send(`OPTIONS ${target} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`))
+    t.ok([400, 404].includes(answer.status), target)
+    t.match(answer.headers, constant)
+  }
+})
+
+t.test('a path with a broken escape reaches its route, and so does an id of any length', async t => {
+  for (const id of ['%zz', '%ff', '%', '%2', '1%zz?q=%20']) {
+    const answer = await http.inject(`/heroes/${id}`)
+    t.equal(answer.statusCode, 400, id)
+    t.same(answer.json(), { error: 'the id is not an integer' })
+  }
+  t.same((await http.inject(`/heroes/${'9'.repeat(8000)}`)).json(), { id: 8000, name: 'Superman' })
+})
+
+t.test('refusals come in their order', async t => {
+  const post = (url: string, headers: Record<string, string>, payload?: string) =>
+    http
+      .inject({ method: 'POST', url, headers, ...(payload !== undefined && { payload }) })
+      .then(({ statusCode }) => statusCode)
+  const long = 'x'.repeat(2000)
+  t.equal(await post('/nothing', { 'content-type': 'text/plain' }, long), 404)
+  t.equal(await post('/protected', { 'content-type': 'text/plain' }, long), 401)
+  t.equal(await post('/heroes', { 'content-type': 'text/plain' }, long), 415)
+  t.equal(await post('/heroes', { ...json, 'content-encoding': 'gzip' }, long), 415)
+  t.equal(await post('/heroes', json, long), 413)
+  t.equal(await post('/heroes', json, 'x'), 400)
+})
+
+t.test('a JSON route reads JSON and nothing else', async t => {
+  const payload = '{"name":"a"}'
+  for (const type of ['application/json', 'Application/JSON; charset=utf-8', 'application/json;charset="UTF-8"']) {
+    const answer = await http.inject({ method: 'POST', url: '/heroes', headers: { 'content-type': type }, payload })
+    t.same(answer.json(), { id: 1, name: 'a' }, type)
+  }
+  for (const type of [
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'application/jsonp',
+    'application/vnd.a+json',
+    'json'
+  ]) {
+    const answer = await http.inject({ method: 'POST', url: '/heroes', headers: { 'content-type': type }, payload })
+    t.equal(answer.statusCode, 415, type)
+    t.same(answer.json(), { error: 'the content type is not one that is read here' })
+  }
+  const untyped = await send(
+    `POST /heroes HTTP/1.1\r\nhost: a\r\ncontent-length: 12\r\nconnection: close\r\n\r\n${payload}`
+  )
+  t.equal(read(untyped).status, 415)
+})
+
+t.test('a form route reads forms and nothing else', async t => {
+  for (const type of ['application/x-www-form-urlencoded', 'application/x-www-form-urlencoded; charset=UTF-8']) {
+    const answer = await http.inject({
+      method: 'POST',
+      url: '/auth/token',
+      headers: { 'content-type': type },
+      payload: 'a=1'
+    })
+    t.same(answer.json(), { a: '1' }, type)
+  }
+  for (const type of ['text/plain', 'application/json', 'multipart/form-data; boundary=x']) {
+    const answer = await http.inject({
+      method: 'POST',
+      url: '/auth/token',
+      headers: { 'content-type': type },
+      payload: 'a=1'
+    })
+    t.equal(answer.statusCode, 400, type)
+    t.equal(answer.json().error, 'invalid_request')
+    t.match(answer.headers, { 'cache-control': 'no-store', pragma: 'no-cache' })
+  }
+  const untyped = await send(
+    'POST /auth/token HTTP/1.1\r\nhost: a\r\ncontent-length: 3\r\nconnection: close\r\n\r\na=1'
+  )
+  t.equal(read(untyped).status, 400)
+})
+
+t.test('a body with a content coding is not read', async t => {
+  for (const [url, type] of [
+    ['/heroes', json],
+    ['/auth/token', form]
+  ] as const) {
+    for (const coding of ['gzip', 'br', 'identity, gzip', '']) {
+      const headers = { ...type, 'content-encoding': coding }
+      t.equal((await http.inject({ method: 'POST', url, headers, payload: 'a=1' })).statusCode, 415, `${url} ${coding}`)
+    }
+  }
+  const headers = { ...form, 'content-encoding': 'Identity' }
+  t.same((await http.inject({ method: 'POST', url: '/auth/token', headers, payload: 'a=1' })).json(), { a: '1' })
+})
+
+t.test('what is wrong with a JSON body is said, and not what was sent', async t => {
+  const bodies: [string | Buffer, string][] = [
+    ['', 'the body must be object'],
+    ['null', 'the body must be object'],
+    ['[]', 'the body must be object'],
+    ['5', 'the body must be object'],
+    ['"secret"', 'the body must be object'],
+    ['{}', 'the body has no name'],
+    ['{"name":5}', 'name must be string'],
+    ['{"name":null}', 'name must be string'],
+    ['{"name":["secret"]}', 'name must be string'],
+    ['{"name":"a","tags":["b",7]}', 'tags.1 must be string'],
+    ['{"name":"secret secret secret!"}', 'name must NOT have more than 20 characters'],
+    ['{"name":"a","secret":1}', 'the body has a key that is unknown'],
+    ['{"name":"secret', 'the body is not valid JSON'],
+    ['{"name":"a"} secret', 'the body is not valid JSON'],
+    ['{"name":"a","__proto__":{}}', 'the body is not valid JSON'],
+    ['{"name":"a","constructor":{"prototype":{}}}', 'the body is not valid JSON'],
+    [Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d]), 'the body is not valid UTF-8'],
+    ['{"name":"\\u0000"}', 'the body holds a NUL character or half of a surrogate pair'],
+    ['{"name":"a","id":[{"\\ud800":1}]}', 'the body holds a NUL character or half of a surrogate pair'],
+    ['{"name":"a","id":"\\udc00\\ud800"}', 'the body holds a NUL character or half of a surrogate pair']
+  ]
+  for (const [payload, error] of bodies) {
+    const answer = await http.inject({ method: 'POST', url: '/heroes', headers: json, payload })
+    t.equal(answer.statusCode, 400, String(payload))
+    t.same(answer.json(), { error }, String(payload))
+  }
+  const none = await http.inject({ method: 'POST', url: '/heroes' })
+  t.same([none.statusCode, none.json()], [400, { error: 'the body must be object' }])
+})
+
+t.test('escapes that make characters are read', async t => {
+  const payload = '{"id":null,"name":"\\u00e9 \\ud83e\\uddb8 \\\\u0000"}'
+  const answer = await http.inject({ method: 'POST', url: '/heroes', headers: json, payload })
+  t.same(answer.json(), { id: 1, name: 'é 🦸 \\u0000' })
+})
+
+t.test('a body that is nested deeper than any stack is judged like any other', async t => {
+  const deep = addRoutes(createTestHttp({ bodyLimit: 5_000_000 }))
+  t.teardown(() => deep.close())
+  const payload = `{"name":"a","id":${'['.repeat(100_000)}"\\u0000"${']'.repeat(100_000)}}`
+  t.equal((await deep.inject({ method: 'POST', url: '/heroes', headers: json, payload })).statusCode, 400)
+})
+
+t.test('DELETE may say that its body is JSON and have none', async t => {
+  for (const headers of [{}, json]) {
+    const answer = await http.inject({ method: 'DELETE', url: '/heroes/1', headers })
+    t.equal(answer.statusCode, 204)
+    for (const name of ['content-length', 'content-type', 'transfer-encoding']) t.notOk(answer.headers[name])
+  }
+})
+
+t.test('a body of another length than it says is refused', async t => {
+  const headers = { ...json, 'content-length': '5' }
+  const answer = await http.inject({ method: 'POST', url: '/heroes', headers, payload: '{"name":"a"}' })
+  t.same([answer.statusCode, answer.json()], [400, { error: 'the request is malformed' }])
+})
+
+t.test('a body beyond the limit is 413, and a client that is still sending reads it', async t => {
+  const head = (length: string) =>
+    `POST /heroes HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n${length}\r\n\r\n`
+  const megabyte = Buffer.alloc(1_000_000, 'x')
+  const next = 'GET /heroes HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n'
+  const chunk = [Buffer.from('f4240\r\n'), megabyte, '\r\n']
+  const answers = [
+    await send(head('content-length: 8000000'), ...Array<Buffer>(8).fill(megabyte), next),
+    await send(head('transfer-encoding: chunked'), ...Array(8).fill(chunk).flat(), '0\r\n\r\n', next)
+  ]
+  for (const answer of answers) {
+    t.match(read(answer), { status: 413, headers: constant })
+    t.match(answer, '{"error":"the body is too large"}')
+    t.match(answer, /HTTP\/1.1 200 OK/, 'and the connection goes on')
+  }
+  const exact = JSON.stringify({ id: 'x'.repeat(980), name: 'a' })
+  t.equal((await http.inject({ method: 'POST', url: '/heroes', headers: json, payload: exact })).statusCode, 200)
+  t.equal((await http.inject({ method: 'POST', url: '/heroes', headers: json, payload: `${exact} ` })).statusCode, 413)
+})
+
+t.test('the answer to a request leaves no key out of a whitelist through', async t => {
+  t.same((await http.inject('/heroes/7')).json(), { id: 1, name: 'Superman' })
+})
+
+t.test('every code has its status and its headers, as JSON and under /auth/', async t => {
+  const expected: [ErrorCode, number, string][] = [
+    ['invalid_input', 400, 'invalid_request'],
+    ['not_found', 404, 'invalid_request'],
+    ['conflict', 409, 'invalid_request'],
+    ['token_required', 401, 'invalid_request'],
+    ['invalid_token', 401, 'invalid_token'],
+    ['insufficient_scope', 403, 'insufficient_scope'],
+    ['invalid_request', 400, 'invalid_request'],
+    ['invalid_client', 401, 'invalid_client'],
+    ['invalid_grant', 400, 'invalid_grant'],
+    ['invalid_scope', 400, 'invalid_scope'],
+    ['unauthorized_client', 400, 'unauthorized_client'],
+    ['unsupported_grant_type', 400, 'unsupported_grant_type'],
+    ['unsupported_response_type', 400, 'unsupported_response_type'],
+    ['access_denied', 403, 'access_denied'],
+    ['too_many_attempts', 429, 'temporarily_unavailable'],
+    ['overloaded', 503, 'temporarily_unavailable'],
+    ['unavailable', 503, 'temporarily_unavailable']
+  ]
+  const challenges: Partial<Record<ErrorCode, string>> = {
+    token_required: 'Bearer realm="heroes"',
+    invalid_token: 'Bearer realm="heroes", error="invalid_token"',
+    insufficient_scope: 'Bearer realm="heroes", error="insufficient_scope", scope="heroes.read"',
+    invalid_client: 'Basic realm="heroes"'
+  }
+  for (const [code, status, oauth] of expected) {
+    const answer = await http.inject(`/fail/${code}`)
+    t.equal(answer.statusCode, status, code)
+    t.same(answer.json(), { error: 'the message' })
+    t.equal(answer.headers['www-authenticate'], challenges[code])
+    t.notOk(answer.headers['cache-control'])
+
+    const auth = await http.inject(`/auth/fail/${code}`)
+    t.equal(auth.statusCode, status, code)
+    t.same(auth.json(), { error: oauth, error_description: 'the message' })
+    t.equal(auth.headers['www-authenticate'], challenges[code])
+    t.match(auth.headers, { 'cache-control': 'no-store', pragma: 'no-cache' })
+  }
+  const away = await http.inject('/fail/retry')
+  t.match([away.statusCode, away.headers['retry-after'], away.json()], [503, '2', { error: 'the database is away' }])
+})
+
+t.test('an unknown failure is 500 and says nothing of the inside', async t => {
+  for (const url of ['/fail/hidden', '/fail/not-an-error', '/fail/foreign', '/unserializable']) {
+    const answer = await http.inject(url)
+    t.equal(answer.statusCode, 500)
+    t.same(answer.json(), { error: 'the service failed' })
+  }
+  t.same((await http.inject('/auth/fail/hidden')).json(), {
+    error: 'server_error',
+    error_description: 'the service failed'
+  })
+})
+
+t.test('everything under /auth/ that fails says so in OAuth’s words and is not cached', async t => {
+  const requests = [
+    { url: '/auth/nothing', status: 404 },
+    { url: '/auth/token', method: 'GET' as const, status: 405 },
+    { url: '/auth/token', method: 'POST' as const, headers: form, payload: 'x'.repeat(1001), status: 413 },
+    {
+      url: '/auth/token',
+      method: 'POST' as const,
+      headers: { ...form, 'content-encoding': 'br' },
+      payload: 'x',
+      status: 415
+    },
+    { url: '/auth/token', method: 'POST' as const, status: 400 },
+    { url: '/auth/token', method: 'POST' as const, headers: form, payload: 'a=1&a=2', status: 400 }
+  ]
+  for (const { status, ...request } of requests) {
+    const answer = await http.inject({ method: 'GET', ...request })
+    t.equal(answer.statusCode, status, JSON.stringify(request))
+    t.equal(answer.json().error, 'invalid_request')
+    t.match(answer.json().error_description, /^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/)
+    t.match(answer.headers, { 'cache-control': 'no-store', pragma: 'no-cache' })
+  }
+})
+
+t.test('/auth/code answers people', async t => {
+  const requests = [
+    { url: '/auth/code?state=%zz', status: 400 },
+    { url: '/auth/code', method: 'DELETE' as const, status: 405 },
+    { url: '/auth/code', method: 'POST' as const, headers: form, payload: 'x'.repeat(1001), status: 413 },
+    { url: '/auth/code?x=1', method: 'POST' as const, headers: json, payload: '{}', status: 400 },
+    { url: '/auth/code', method: 'POST' as const, status: 400 }
+  ]
+  for (const { status, ...request } of requests) {
+    const answer = await http.inject({ method: 'GET', ...request })
+    t.equal(answer.statusCode, status, JSON.stringify(request))
+    t.match(answer.headers, { 'content-type': 'text/html; charset=utf-8', 'x-page': 'yes' })
+    t.match(answer.payload, `<p>${status} `)
+  }
+  t.equal((await http.inject({ url: '/auth/code', method: 'DELETE' })).headers.allow, 'GET, HEAD, POST')
+  t.equal((await http.inject('/auth/codes')).headers['content-type'], 'application/json; charset=utf-8')
+})
+
+t.test('a form has each parameter once and none that is empty', async t => {
+  t.strictSame([...parseForm('')], [])
+  t.strictSame(
+    [...parseForm('a=1&b=&c&&d=x+y%2Bz%26&e==&%C3%A9=%F0%9F%A6%B8')],
+    [
+      ['a', '1'],
+      ['d', 'x y+z&'],
+      ['e', '='],
+      ['é', '🦸']
+    ]
+  )
+  t.strictSame(
+    [...parseForm('__proto__=1&constructor=2')],
+    [
+      ['__proto__', '1'],
+      ['constructor', '2']
+    ]
+  )
+  t.strictSame(parseForm('name=é 🦸').get('name'), 'é 🦸')
+  t.strictSame(parseForm('name=%EF%BF%BD').get('name'), '\uFFFD', 'a replacement character that is meant')
+  t.strictSame(formPairs('a=1&a=&b'), [
+    ['a', '1'],
+    ['a', ''],
+    ['b', '']
+  ])
+})
+
+t.test('a form that cannot be read as it was meant is refused', async t => {
+  const texts = [
+    'a=1&a=2',
+    'a=&a=',
+    'a&%61',
+    'a=%',
+    'a=%zz',
+    'a=%FF',
+    '%FF=a',
+    'a=%C0%80',
+    'a=%ED%A0%80',
+    'a=%00',
+    'a=\0'
+  ]
+  for (const text of texts) t.throws(() => parseForm(text), { code: 'invalid_request' }, text)
+  for (const bytes of [
+    [0x61, 0x3d, 0xff],
+    [0x61, 0x3d, 0xed, 0xa0, 0x80]
+  ]) {
+    const payload = Buffer.from(bytes)
+    t.equal((await http.inject({ method: 'POST', url: '/auth/token', headers: form, payload })).statusCode, 400)
+  }
+})
+
+t.test('a query string is what stands between the question mark and the end', async t => {
+  t.equal(queryString('/a'), '')
+  t.equal(queryString('/a?b=1?2&c=%20'), 'b=1?2&c=%20')
+  t.equal(queryString('/a?b#c?d'), 'b')
+  t.throws(() => queryString('/a?b=é'), { code: 'invalid_request' })
+})
+
+t.test('a server that closes tells requests under way to close their connections', async t => {
+  const closing = createTestHttp()
+  const arrived = signal()
+  const answered = signal()
+  closing.get('/slow', async () => {
+    arrived.give()
+    await answered.given
+    return { done: true }
+  })
+  const send = await listen(closing)
+  const received = send('GET /slow HTTP/1.1\r\nhost: a\r\n\r\n')
+  await arrived.given
+  const closed = closing.close()
+  await new Promise(resolve => setImmediate(resolve))
+  answered.give()
+  t.match(read(await received), { status: 200, headers: { connection: 'close' }, body: '{"done":true}' })
+  await closed
+})

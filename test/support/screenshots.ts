@@ -1,0 +1,39 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { findChromium, openBrowser, openTab } from './browser.js'
+import { pageStates } from './page-states.js'
+
+// Draws every page for people to look at: node --import tsx test/support/screenshots.ts FOLDER
+
+const VARIANTS = {
+  desk: { viewport: { width: 1280, height: 800 } },
+  'desk-dark': { viewport: { width: 1280, height: 800 }, colorScheme: 'dark' },
+  'desk-200-percent': { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 },
+  phone: { viewport: { width: 320, height: 568 }, deviceScaleFactor: 2 },
+  'phone-dark': { viewport: { width: 320, height: 568 }, deviceScaleFactor: 2, colorScheme: 'dark' },
+  'forced-colours': { viewport: { width: 640, height: 800 }, forcedColors: 'active' }
+} as const
+
+const [folder] = process.argv.slice(2)
+const chromium = findChromium()
+if (folder === undefined || chromium === undefined)
+  throw new Error('usage: screenshots.ts FOLDER, with Chromium installed')
+mkdirSync(folder, { recursive: true })
+
+const endings: (() => unknown)[] = []
+const scope = { teardown: (ending: () => unknown) => endings.unshift(ending) }
+try {
+  const browser = await openBrowser(chromium)
+  scope.teardown(() => browser.close())
+  for (const state of await pageStates(scope)) {
+    for (const [variant, options] of Object.entries(VARIANTS)) {
+      const { page, context } = await openTab(scope, browser, options)
+      await state.open(page)
+      if (await page.locator('form').count()) await page.locator('input:focus').waitFor()
+      await page.screenshot({ path: join(folder, `${state.name}-${variant}.png`), fullPage: true })
+      await context.close()
+    }
+  }
+} finally {
+  for (const ending of endings) await ending()
+}

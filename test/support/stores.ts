@@ -1,0 +1,23 @@
+import type { Test } from 'tap'
+import { createMemoryStores } from '../../adapters/memory/stores.js'
+import { openServer } from '../../adapters/postgres/database.js'
+import { createDatabase } from './postgres.js'
+import type { Stores } from './world.js'
+
+/** The stores of a new PostgreSQL database, with a pool of ten; both are gone when the test is over. */
+export const openStores = async (t: Test): Promise<Stores> => {
+  const { url, drop } = await createDatabase()
+  const database = await openServer(url, { pool: 10, prepare: true })
+  t.teardown(async () => {
+    await database.close()
+    await drop()
+  })
+  await database.migrate()
+  return database.stores
+}
+
+/** The stores that a rule must hold on: memory, and a PostgreSQL server with a pool of ten. */
+export const onEveryStore = async (t: Test, run: (t: Test, stores: Stores) => Promise<void>): Promise<void> => {
+  await t.test('on memory', t => run(t, createMemoryStores()))
+  await t.test('on PostgreSQL', async t => run(t, await openStores(t)))
+}

@@ -1,0 +1,92 @@
+import { createCrypto } from '../../adapters/crypto/crypto.js'
+import { createMemoryStores } from '../../adapters/memory/stores.js'
+import {
+  type Client,
+  createUseCases,
+  defaultPolicy,
+  type Policy,
+  type Ports,
+  type TokenRequest,
+  type UseCases
+} from '../../core/index.js'
+
+export type Stores = ReturnType<typeof createMemoryStores>
+
+/** A clock that only the test moves. */
+export interface TestClock {
+  now(): Date
+  advance(seconds: number): void
+}
+
+export interface World {
+  readonly useCases: UseCases
+  readonly ports: Ports
+  readonly clock: TestClock
+  readonly policy: Policy
+}
+
+export interface WorldOptions {
+  readonly stores?: Stores
+  readonly policy?: Partial<Policy>
+  readonly clock?: TestClock
+}
+
+export const createClock = (start = new Date('2026-01-01T00:00:00.000Z')): TestClock => {
+  let now = start.getTime()
+  return {
+    now: () => new Date(now),
+    advance: seconds => {
+      now += seconds * 1000
+    }
+  }
+}
+
+/** The cheapest argon2id there is: 0.06 ms a hash. */
+export const cheapest = { memoryCost: 8, timeCost: 1, parallelism: 1 }
+
+/** The use cases over real adapters, with the cheapest hashes and a clock that stands still. */
+export const createWorld = ({
+  stores = createMemoryStores(),
+  policy,
+  clock = createClock()
+}: WorldOptions = {}): World => {
+  const ports = { ...stores, ...createCrypto({ parameters: cheapest, concurrency: 3, queue: 1000 }), clock }
+  const whole = { ...defaultPolicy, ...policy }
+  return { useCases: createUseCases(ports, whole), ports, clock, policy: whole }
+}
+
+export const SECRET = 'a-secret-of-more-than-24-characters'
+export const CALLBACK = 'https://app.example/callback'
+
+/** Registers a client: confidential, with {@link SECRET}, {@link CALLBACK} and the scopes `a` and `b`, unless told otherwise. */
+export const addClient = async (
+  { useCases }: Pick<World, 'useCases'>,
+  id: string,
+  options: Partial<Parameters<UseCases['addClient']>[0]> = {}
+): Promise<Client> => {
+  const { client } = await useCases.addClient({
+    id,
+    secret: SECRET,
+    redirectUri: CALLBACK,
+    allowedScopes: ['a', 'b'],
+    name: undefined,
+    requirePkce: false,
+    ...options
+  })
+  return client
+}
+
+export const ADA = { username: 'ada', password: 'correct horse' }
+
+/** A token request that asks for nothing yet. */
+export const blankRequest: TokenRequest = {
+  grantType: undefined,
+  username: undefined,
+  password: undefined,
+  refreshToken: undefined,
+  code: undefined,
+  redirectUri: undefined,
+  codeVerifier: undefined,
+  scope: undefined,
+  address: '192.0.2.1'
+}
