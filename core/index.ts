@@ -4,7 +4,7 @@ export { DomainError, type ErrorCode, type ErrorDetails } from './errors.js'
 export type { HeroPage } from './heroes.js'
 export type { TokenAnswer } from './issuing.js'
 export type { LoginAttempt } from './logins.js'
-export type { Client, Code, Digest, Grant, Hero, PasswordHash, Token, User } from './model.js'
+export type { AccessToken, Client, Code, Digest, Grant, Hero, PasswordHash, Token, User } from './model.js'
 export { defaultPolicy, type Policy } from './policy.js'
 export type {
   AttemptLimit,

@@ -55,6 +55,16 @@ export interface Code {
   readonly expiresAt: Date
 }
 
+/** What a bearer of an access token is taken for, and for how long. */
+export interface AccessToken {
+  readonly grantId: string
+  readonly userId: number
+  readonly clientId: string
+  readonly scopes: readonly string[]
+  readonly issuedAt: Date
+  readonly expiresAt: Date
+}
+
 /** An access token and the refresh token that was issued with it, if any. */
 export interface Token {
   readonly accessDigest: Digest

@@ -1,4 +1,4 @@
-import type { Client, Code, Digest, Hero, PasswordHash, Token, User } from './model.js'
+import type { AccessToken, Client, Code, Digest, Hero, PasswordHash, Token, User } from './model.js'
 
 /*
  * What the core needs of the world. Terms that hold for every method:
@@ -119,7 +119,7 @@ export interface TokenStore {
   /** Begins the token's grant and stores the token, on the terms of {@link CodeStore.insert}. */
   insert(token: Token, generation: number): Promise<boolean>
   /** The token, unless its grant was revoked, a rotation replaced it or it was revoked by itself. Expiry is the caller's to judge. */
-  findByAccess(digest: Digest): Promise<Token | undefined>
+  findByAccess(digest: Digest): Promise<AccessToken | undefined>
   /** The token that carries this refresh token, spent or not, with how it was spent, unless its grant was revoked. */
   findByRefresh(digest: Digest): Promise<RefreshableToken | undefined>
   /**

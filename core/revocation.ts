@@ -1,5 +1,5 @@
 import { DomainError } from './errors.js'
-import type { Client, Token } from './model.js'
+import type { Client, Grant } from './model.js'
 import type { Ports } from './ports.js'
 
 /** RFC 7662 section 2.2's response for a token that lives. */
@@ -32,14 +32,12 @@ export const createRevocationUseCases = ({
   async revokeToken(client, secret) {
     const digest = await secrets.digest(requireToken(secret))
     const [access, refresh] = await Promise.all([tokens.findByAccess(digest), tokens.findByRefresh(digest)])
-    const token = refresh ?? access
-    if (token === undefined) return
-    if (token.grant.clientId !== client.id) {
-      throw new DomainError('invalid_grant', 'the token was issued to another client')
-    }
+    const owner = refresh?.grant.clientId ?? access?.clientId
+    if (owner === undefined) return
+    if (owner !== client.id) throw new DomainError('invalid_grant', 'the token was issued to another client')
     await (refresh === undefined
       ? tokens.revokeAccess(digest, clock.now())
-      : tokens.revokeGrant(token.grant.id, clock.now()))
+      : tokens.revokeGrant(refresh.grant.id, clock.now()))
   },
 
   async introspectToken(client, secret) {
@@ -51,18 +49,17 @@ export const createRevocationUseCases = ({
     const now = clock.now()
     const describe = async (
       kind: Introspection['kind'],
-      { grant, issuedAt }: Token,
-      scopes: readonly string[],
+      { userId, clientId, scopes }: Pick<Grant, 'userId' | 'clientId' | 'scopes'>,
+      issuedAt: Date,
       expiresAt: Date | undefined
     ): Promise<Introspection | undefined> => {
-      const user = await users.find(grant.userId)
+      const user = await users.find(userId)
       if (user === undefined || expiresAt === undefined || expiresAt <= now) return undefined
-      const { userId, clientId } = grant
       return { kind, scopes, clientId, userId, username: user.username, issuedAt, expiresAt }
     }
-    if (access !== undefined) return describe('access_token', access, access.scopes, access.expiresAt)
+    if (access !== undefined) return describe('access_token', access, access.issuedAt, access.expiresAt)
     if (refresh === undefined || refresh.spent !== undefined) return undefined
-    return describe('refresh_token', refresh, refresh.grant.scopes, refresh.refreshExpiresAt)
+    return describe('refresh_token', refresh.grant, refresh.issuedAt, refresh.refreshExpiresAt)
   }
 })
 

@@ -1,7 +1,7 @@
 import { DomainError } from './errors.js'
 import { answerOf, type IssuingPolicy, newPair, type TokenAnswer, tokenOf } from './issuing.js'
 import type { Login, LoginAttempt } from './logins.js'
-import type { Client, Token } from './model.js'
+import type { AccessToken, Client } from './model.js'
 import type { Policy } from './policy.js'
 import type { Ports, StoredCode } from './ports.js'
 import { createRefreshGrant } from './refresh.js'
@@ -31,7 +31,7 @@ export interface TokenUseCases {
    * The access token behind a bearer credential. Throws `token_required` when there is none, `invalid_token`,
    * and `insufficient_scope` when none of its scopes covers the required one.
    */
-  verifyBearer(accessToken: string | undefined, requiredScope: string | undefined): Promise<Token>
+  verifyBearer(accessToken: string | undefined, requiredScope: string | undefined): Promise<AccessToken>
 }
 
 export const createTokenUseCases = (

@@ -305,13 +305,13 @@ t.test(
 
 t.test('spec "Authentication" rules 5 and 6: passwords, tokens and codes are stored as hashes alone', async t => {
   const { login, code, ports } = await createInhabited()
-  const { access_token } = await login()
+  const { access_token, refresh_token } = await login()
   const issued = await code()
-  const token = await ports.tokens.findByAccess(await ports.secrets.digest(access_token))
+  const token = await ports.tokens.findByRefresh(await ports.secrets.digest(refresh_token ?? ''))
   const stored = await ports.codes.find(await ports.secrets.digest(issued))
   t.ok(token && stored)
   const everything = JSON.stringify([token, stored, await ports.users.list(), await ports.clients.list()])
-  for (const secret of [access_token, issued, ADA.password, SECRET]) t.notOk(everything.includes(secret))
+  for (const secret of [access_token, refresh_token, issued, ADA.password, SECRET]) t.notOk(everything.includes(secret))
 })
 
 t.test('spec "Authentication" rules 7 and 8: clients read expires_in, and errors say what is invalid', async t => {

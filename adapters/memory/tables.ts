@@ -1,4 +1,4 @@
-import type { Client, Code, Digest, Grant, Token, User } from '../../core/model.js'
+import type { AccessToken, Client, Code, Digest, Grant, Token, User } from '../../core/model.js'
 import type { Spend } from '../../core/ports.js'
 
 export interface UserRow {
@@ -152,6 +152,15 @@ export const copyToken = (token: Token, grant: Grant): Token => ({
   issuedAt: copyDate(token.issuedAt),
   expiresAt: copyDate(token.expiresAt),
   refreshExpiresAt: token.refreshExpiresAt && copyDate(token.refreshExpiresAt)
+})
+
+export const copyAccess = ({ token, grant: { grant } }: TokenRow): AccessToken => ({
+  grantId: grant.id,
+  userId: grant.userId,
+  clientId: grant.clientId,
+  scopes: [...token.scopes],
+  issuedAt: copyDate(token.issuedAt),
+  expiresAt: copyDate(token.expiresAt)
 })
 
 export const copyCode = (code: Code, grant: Grant): Code => ({

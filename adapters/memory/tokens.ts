@@ -2,6 +2,7 @@ import type { Digest } from '../../core/model.js'
 import type { TokenStore } from '../../core/ports.js'
 import {
   beginGrant,
+  copyAccess,
   copySpend,
   copyToken,
   type GrantRow,
@@ -46,7 +47,7 @@ export const createTokenStore = (tables: Tables): TokenStore => {
 
     async findByAccess(digest) {
       const row = live(tokensByAccess.get(digest))
-      return row === undefined || row.accessEnded ? undefined : copyToken(row.token, row.grant.grant)
+      return row === undefined || row.accessEnded ? undefined : copyAccess(row)
     },
 
     async findByRefresh(digest) {

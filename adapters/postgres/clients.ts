@@ -2,7 +2,7 @@ import { and, eq, getTableColumns, isNotNull, sql } from 'drizzle-orm'
 import type { Client } from '../../core/model.js'
 import type { ClientChanges, ClientStore } from '../../core/ports.js'
 import type { Driver } from './driver.js'
-import { asked, askedKey, gatheredLookup, key, position } from './lookups.js'
+import { asked, askedKey, gatheredLookup, key, position, query } from './lookups.js'
 import { clients } from './schema.js'
 import { builder, plain } from './statements.js'
 import { textList } from './values.js'
@@ -11,20 +11,18 @@ export const createClientStore = ({ read, write, transaction }: Driver): ClientS
   const writer = builder(write)
   const reader = builder(read)
   const find = gatheredLookup({
-    one: reader.select().from(clients).where(eq(clients.id, key)).prepare('client'),
-    many: reader
-      .select({ position, ...getTableColumns(clients) })
-      .from(asked('text'))
-      .innerJoin(clients, eq(clients.id, askedKey))
-      .prepare('clients_by_id'),
-    place: ({ position, ...row }) => [position, row],
+    one: query(reader.select().from(clients).where(eq(clients.id, key)).prepare('client'), toClient),
+    many: query(
+      reader
+        .select({ ...getTableColumns(clients), position })
+        .from(asked('text'))
+        .innerJoin(clients, eq(clients.id, askedKey))
+        .prepare('clients_by_id'),
+      row => [row.position, toClient(row)]
+    ),
     encode: (id: string) => id,
     encodeList: textList
   })
-  const found = async (id: string): Promise<Client | undefined> => {
-    const row = await find(id)
-    return row && toClient(row)
-  }
 
   return {
     async insert(client) {
@@ -38,7 +36,7 @@ export const createClientStore = ({ read, write, transaction }: Driver): ClientS
       return inserted.length > 0
     },
 
-    find: found,
+    find,
 
     async list() {
       // "C" is the order of the code points, whatever the database's own collation.
@@ -48,7 +46,7 @@ export const createClientStore = ({ read, write, transaction }: Driver): ClientS
 
     async update(id, changes) {
       const columns = toColumns(changes)
-      if (Object.keys(columns).length === 0) return found(id)
+      if (Object.keys(columns).length === 0) return find(id)
       const [row] = await plain(writer.update(clients).set(columns).where(eq(clients.id, id)).returning())
       return row && toClient(row)
     },

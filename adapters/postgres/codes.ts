@@ -1,12 +1,12 @@
 import { and, eq, isNull } from 'drizzle-orm'
-import type { CodeStore } from '../../core/ports.js'
+import type { CodeStore, StoredCode } from '../../core/ports.js'
 import type { Driver } from './driver.js'
 import { BEGIN_GRANT, beginGrant, grantColumns } from './grants.js'
-import { key, lookup } from './lookups.js'
+import { asked, askedKey, gatheredLookup, key, position, query } from './lookups.js'
 import { codes, grants } from './schema.js'
 import { builder } from './statements.js'
 import { TOKEN_COLUMNS, tokenValues } from './token-values.js'
-import { bytes } from './values.js'
+import { bytes, bytesList } from './values.js'
 
 const INSERT = `
 with ${BEGIN_GRANT}
@@ -36,23 +36,52 @@ insert into token (${TOKEN_COLUMNS})
 select id, $2, $3, $4, $5, $6, $7 from spent
 returning true`
 
+const columns = {
+  digest: codes.digest,
+  grant: grantColumns,
+  redirectUri: codes.redirectUri,
+  challenge: codes.challenge,
+  issuedAt: codes.issuedAt,
+  expiresAt: codes.expiresAt,
+  spent: codes.spent
+}
+
+interface CodeRow extends Omit<StoredCode, 'redirectUri' | 'challenge'> {
+  readonly redirectUri: string | null
+  readonly challenge: string | null
+}
+
+const toCode = (row: CodeRow): StoredCode => ({
+  ...row,
+  redirectUri: row.redirectUri ?? undefined,
+  challenge: row.challenge ?? undefined
+})
+
 export const createCodeStore = ({ read, write }: Driver): CodeStore => {
-  const find = lookup(
-    builder(read)
-      .select({
-        digest: codes.digest,
-        grant: grantColumns,
-        redirectUri: codes.redirectUri,
-        challenge: codes.challenge,
-        issuedAt: codes.issuedAt,
-        expiresAt: codes.expiresAt,
-        spent: codes.spent
-      })
-      .from(codes)
-      .innerJoin(grants, eq(grants.id, codes.grantId))
-      .where(and(eq(codes.digest, key), isNull(grants.revokedAt)))
-      .prepare('code')
-  )
+  const reader = builder(read)
+  const find = gatheredLookup({
+    one: query(
+      reader
+        .select(columns)
+        .from(codes)
+        .innerJoin(grants, eq(grants.id, codes.grantId))
+        .where(and(eq(codes.digest, key), isNull(grants.revokedAt)))
+        .prepare('code'),
+      toCode
+    ),
+    many: query(
+      reader
+        .select({ ...columns, position })
+        .from(asked('bytea'))
+        .innerJoin(codes, eq(codes.digest, askedKey))
+        .innerJoin(grants, eq(grants.id, codes.grantId))
+        .where(isNull(grants.revokedAt))
+        .prepare('codes_by_digest'),
+      ({ position, ...row }) => [position, toCode(row)]
+    ),
+    encode: bytes,
+    encodeList: bytesList
+  })
 
   return {
     async insert(code, generation) {
@@ -67,10 +96,7 @@ export const createCodeStore = ({ read, write }: Driver): CodeStore => {
       return stored.length > 0
     },
 
-    async find(digest) {
-      const row = await find(bytes(digest))
-      return row && { ...row, redirectUri: row.redirectUri ?? undefined, challenge: row.challenge ?? undefined }
-    },
+    find,
 
     async redeem(digest, token) {
       return (await write(REDEEM, [bytes(digest), ...tokenValues(token)])).length > 0

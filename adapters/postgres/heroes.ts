@@ -4,12 +4,13 @@ import type { HeroStore } from '../../core/ports.js'
 import type { Driver } from './driver.js'
 import { isDuplicate } from './errors.js'
 import { gather } from './gather.js'
-import { asked, askedKey, gatheredLookup, key, position } from './lookups.js'
+import { asked, askedKey, gatheredLookup, key, plainQuery, position } from './lookups.js'
 import { heroes } from './schema.js'
 import { builder, plain, prepared } from './statements.js'
 import { textList } from './values.js'
 
 const columns = { id: heroes.id, name: heroes.name }
+const toHero = ([id, name]: readonly unknown[]): Hero => ({ id: Number(id), name: String(name) })
 
 // The names come sorted: two statements that wait for each other's names would deadlock (40P01).
 const INSERT_MANY = `
@@ -23,13 +24,15 @@ export const createHeroStore = ({ read, write }: Driver): HeroStore => {
 
   const reader = builder(read)
   const find = gatheredLookup({
-    one: reader.select(columns).from(heroes).where(eq(heroes.id, key)).prepare('hero'),
-    many: reader
-      .select({ position, ...columns })
-      .from(asked('bigint'))
-      .innerJoin(heroes, eq(heroes.id, askedKey))
-      .prepare('heroes_by_id'),
-    place: ({ position, ...hero }) => [position, hero],
+    one: plainQuery(read, reader.select(columns).from(heroes).where(eq(heroes.id, key)), toHero),
+    many: plainQuery(
+      read,
+      reader
+        .select({ ...columns, position })
+        .from(asked('bigint'))
+        .innerJoin(heroes, eq(heroes.id, askedKey)),
+      values => [Number(values[2]), toHero(values)]
+    ),
     encode: (id: number) => id,
     encodeList: ids => `{${ids.join()}}`
   })
@@ -63,11 +66,8 @@ export const createHeroStore = ({ read, write }: Driver): HeroStore => {
     async many(names) {
       const sorted = names.toSorted()
       const rows = await write(INSERT_MANY, [textList(sorted), textList(sorted.map(name => name.toLowerCase()))])
-      const stored = new Map(rows.map(([id, name]) => [name, Number(id)]))
-      return names.map(name => {
-        const id = stored.get(name)
-        return id === undefined ? undefined : { id, name }
-      })
+      const stored = new Map(rows.map(toHero).map(hero => [hero.name, hero]))
+      return names.map(name => stored.get(name))
     },
     keyOf: name => name
   })

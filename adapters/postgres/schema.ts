@@ -12,7 +12,7 @@ import {
   uniqueIndex,
   uuid
 } from 'drizzle-orm/pg-core'
-import { bytes, readTextList, textList } from './values.js'
+import { bytes, readTexts, textList } from './values.js'
 
 /** 32 bytes, which the core writes as base64url. */
 const digest = customType<{ data: string; driverData: Uint8Array }>({
@@ -21,11 +21,11 @@ const digest = customType<{ data: string; driverData: Uint8Array }>({
   fromDriver: value => Buffer.from(value).toString('base64url')
 })
 
-/** Drizzle's own text[] loses backslashes on the way out. PGlite reads the list by itself, postgres.js leaves it as it came. */
+/** Drizzle's own text[] loses backslashes on the way out. */
 const texts = customType<{ data: string[]; driverData: string | string[] }>({
   dataType: () => 'text[]',
   toDriver: textList,
-  fromDriver: value => (typeof value === 'string' ? readTextList(value) : value)
+  fromDriver: readTexts
 })
 
 const instant = (name: string) => timestamp(name, { withTimezone: true, mode: 'date', precision: 3 })

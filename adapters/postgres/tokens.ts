@@ -1,15 +1,15 @@
 import { and, eq, isNull } from 'drizzle-orm'
-import type { Token } from '../../core/model.js'
-import type { TokenStore } from '../../core/ports.js'
+import type { AccessToken, Token } from '../../core/model.js'
+import type { RefreshableToken, TokenStore } from '../../core/ports.js'
 import type { Driver } from './driver.js'
 import { BEGIN_GRANT, beginGrant, grantColumns } from './grants.js'
-import { asked, askedKey, gatheredLookup, key, position } from './lookups.js'
+import { asked, askedKey, gatheredLookup, key, plainQuery, position, query } from './lookups.js'
 import { createRotation } from './rotation.js'
 import { grants, tokens } from './schema.js'
 import { builder, plain } from './statements.js'
 import { eraseNonces, removeExpired } from './sweep.js'
 import { TOKEN_COLUMNS, tokenValues } from './token-values.js'
-import { bytes, bytesList, latest } from './values.js'
+import { bytes, bytesList, latest, readInstant, readTexts } from './values.js'
 
 const INSERT = `
 with ${BEGIN_GRANT}
@@ -17,15 +17,53 @@ insert into token (${TOKEN_COLUMNS})
 select id, $8, $9, $10, $11, $12, $13 from begun
 returning true`
 
-const columns = {
+const accessColumns = {
+  grantId: tokens.grantId,
+  userId: grants.userId,
+  clientId: grants.clientId,
+  scopes: tokens.scopes,
+  issuedAt: tokens.issuedAt,
+  expiresAt: tokens.expiresAt
+}
+
+const toAccessToken = ([grantId, userId, clientId, scopes, issuedAt, expiresAt]: readonly unknown[]): AccessToken => ({
+  grantId: String(grantId),
+  userId: Number(userId),
+  clientId: String(clientId),
+  scopes: readTexts(scopes),
+  issuedAt: readInstant(issuedAt),
+  expiresAt: readInstant(expiresAt)
+})
+
+const spendable = {
   accessDigest: tokens.accessDigest,
   refreshDigest: tokens.refreshDigest,
   grant: grantColumns,
   scopes: tokens.scopes,
   issuedAt: tokens.issuedAt,
   expiresAt: tokens.expiresAt,
-  refreshExpiresAt: tokens.refreshExpiresAt
+  refreshExpiresAt: tokens.refreshExpiresAt,
+  spentAt: tokens.spentAt,
+  nonce: tokens.nonce
 }
+
+interface SpendableRow extends Omit<Token, 'refreshDigest' | 'refreshExpiresAt'> {
+  readonly refreshDigest: string | null
+  readonly refreshExpiresAt: Date | null
+  readonly spentAt: Date | null
+  readonly nonce: string | null
+}
+
+const toRefreshable = (row: SpendableRow): RefreshableToken => ({
+  accessDigest: row.accessDigest,
+  refreshDigest: row.refreshDigest ?? undefined,
+  grant: row.grant,
+  scopes: row.scopes,
+  issuedAt: row.issuedAt,
+  expiresAt: row.expiresAt,
+  refreshExpiresAt: row.refreshExpiresAt ?? undefined,
+  spent: row.spentAt === null ? undefined : { at: row.spentAt, nonce: row.nonce ?? undefined }
+})
 
 export const createTokenStore = ({ read, write, transaction }: Driver): TokenStore => {
   const reader = builder(read)
@@ -33,40 +71,49 @@ export const createTokenStore = ({ read, write, transaction }: Driver): TokenSto
 
   const live = and(isNull(tokens.spentAt), isNull(tokens.revokedAt), isNull(grants.revokedAt))
   const findByAccess = gatheredLookup({
-    one: reader
-      .select(columns)
-      .from(tokens)
-      .innerJoin(grants, eq(grants.id, tokens.grantId))
-      .where(and(eq(tokens.accessDigest, key), live))
-      .prepare('token_by_access'),
-    many: reader
-      .select({ position, ...columns })
-      .from(asked('bytea'))
-      .innerJoin(tokens, eq(tokens.accessDigest, askedKey))
-      .innerJoin(grants, eq(grants.id, tokens.grantId))
-      .where(live)
-      .prepare('tokens_by_access'),
-    place: ({ position, ...row }) => [position, row],
+    one: plainQuery(
+      read,
+      reader
+        .select(accessColumns)
+        .from(tokens)
+        .innerJoin(grants, eq(grants.id, tokens.grantId))
+        .where(and(eq(tokens.accessDigest, key), live)),
+      toAccessToken
+    ),
+    many: plainQuery(
+      read,
+      reader
+        .select({ ...accessColumns, position })
+        .from(asked('bytea'))
+        .innerJoin(tokens, eq(tokens.accessDigest, askedKey))
+        .innerJoin(grants, eq(grants.id, tokens.grantId))
+        .where(live),
+      values => [Number(values[6]), toAccessToken(values)]
+    ),
     encode: bytes,
     encodeList: bytesList
   })
 
-  const spendable = { ...columns, spentAt: tokens.spentAt, nonce: tokens.nonce }
   const findByRefresh = gatheredLookup({
-    one: reader
-      .select(spendable)
-      .from(tokens)
-      .innerJoin(grants, eq(grants.id, tokens.grantId))
-      .where(and(eq(tokens.refreshDigest, key), isNull(grants.revokedAt)))
-      .prepare('token_by_refresh'),
-    many: reader
-      .select({ position, ...spendable })
-      .from(asked('bytea'))
-      .innerJoin(tokens, eq(tokens.refreshDigest, askedKey))
-      .innerJoin(grants, eq(grants.id, tokens.grantId))
-      .where(isNull(grants.revokedAt))
-      .prepare('tokens_by_refresh'),
-    place: ({ position, ...row }) => [position, row],
+    one: query(
+      reader
+        .select(spendable)
+        .from(tokens)
+        .innerJoin(grants, eq(grants.id, tokens.grantId))
+        .where(and(eq(tokens.refreshDigest, key), isNull(grants.revokedAt)))
+        .prepare('token_by_refresh'),
+      toRefreshable
+    ),
+    many: query(
+      reader
+        .select({ ...spendable, position })
+        .from(asked('bytea'))
+        .innerJoin(tokens, eq(tokens.refreshDigest, askedKey))
+        .innerJoin(grants, eq(grants.id, tokens.grantId))
+        .where(isNull(grants.revokedAt))
+        .prepare('tokens_by_refresh'),
+      row => [row.position, toRefreshable(row)]
+    ),
     encode: bytes,
     encodeList: bytesList
   })
@@ -80,17 +127,9 @@ export const createTokenStore = ({ read, write, transaction }: Driver): TokenSto
       return (await write(INSERT, values)).length > 0
     },
 
-    async findByAccess(digest) {
-      const row = await findByAccess(digest)
-      return row && toToken(row)
-    },
+    findByAccess,
 
-    async findByRefresh(digest) {
-      const row = await findByRefresh(digest)
-      if (row === undefined) return undefined
-      const { spentAt, nonce, ...token } = row
-      return { ...toToken(token), spent: spentAt === null ? undefined : { at: spentAt, nonce: nonce ?? undefined } }
-    },
+    findByRefresh,
 
     rotate: (digest, spend, successor) => rotate({ digest, spend, successor }),
 
@@ -108,14 +147,3 @@ export const createTokenStore = ({ read, write, transaction }: Driver): TokenSto
     removeExpired: (at, limit) => removeExpired(transaction, at, limit)
   }
 }
-
-interface TokenRow extends Omit<Token, 'refreshDigest' | 'refreshExpiresAt'> {
-  readonly refreshDigest: string | null
-  readonly refreshExpiresAt: Date | null
-}
-
-const toToken = (row: TokenRow): Token => ({
-  ...row,
-  refreshDigest: row.refreshDigest ?? undefined,
-  refreshExpiresAt: row.refreshExpiresAt ?? undefined
-})

@@ -2,16 +2,22 @@ import { and, asc, eq, isNull, sql } from 'drizzle-orm'
 import type { PasswordHash, User } from '../../core/model.js'
 import type { UserStore } from '../../core/ports.js'
 import type { Driver } from './driver.js'
-import { key, lookup } from './lookups.js'
+import { key, lookup, query } from './lookups.js'
 import { grants, users } from './schema.js'
 import { builder, plain, prepared } from './statements.js'
 
 const columns = {
   id: users.id,
   username: users.username,
-  password: { hash: users.hashedPassword, salt: users.salt },
+  hash: users.hashedPassword,
+  salt: users.salt,
   generation: users.generation
 }
+
+const toUser = ({ hash, salt, ...user }: Omit<User, 'password'> & PasswordHash): User => ({
+  ...user,
+  password: { hash, salt }
+})
 
 export const createUserStore = ({ read, write, transaction }: Driver): UserStore => {
   const reader = builder(read)
@@ -75,11 +81,15 @@ export const createUserStore = ({ read, write, transaction }: Driver): UserStore
       return user && { id: user.id, username, password: { hash: password.hash, salt: password.salt }, generation: 0 }
     },
 
-    find: lookup(reader.select(columns).from(users).where(eq(users.id, key)).prepare('user')),
+    find: lookup(query(reader.select(columns).from(users).where(eq(users.id, key)).prepare('user'), toUser)),
 
-    findByUsername: lookup(reader.select(columns).from(users).where(eq(users.username, key)).prepare('user_by_name')),
+    findByUsername: lookup(
+      query(reader.select(columns).from(users).where(eq(users.username, key)).prepare('user_by_name'), toUser)
+    ),
 
-    list: () => plain(writer.select(columns).from(users).orderBy(asc(users.id))),
+    async list() {
+      return (await plain(writer.select(columns).from(users).orderBy(asc(users.id)))).map(toUser)
+    },
 
     async rehash(id, verified, { hash, salt }) {
       const changed = await rehash({ id, hash, salt, verifiedHash: verified.hash, verifiedSalt: verified.salt })

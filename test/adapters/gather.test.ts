@@ -144,7 +144,7 @@ t.test('whatever is gathered, each item gets exactly what it would have got alon
   await t.test('refresh tokens rotated at once: each is spent once and has its own successor', async () => {
     const login = async () => {
       const answer = await useCases.issueToken(client, { ...blankRequest, grantType: 'password', ...ADA, scope: 'a b' })
-      const found = await tokens.findByAccess(await ports.secrets.digest(answer.accessToken))
+      const found = await tokens.findByRefresh(await ports.secrets.digest(answer.refreshToken ?? ''))
       if (found?.refreshDigest === undefined) throw new Error('there is no token')
       return { ...found, refreshDigest: found.refreshDigest }
     }

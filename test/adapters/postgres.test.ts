@@ -9,7 +9,7 @@ import { StatementError, translate } from '../../adapters/postgres/errors.js'
 import * as schema from '../../adapters/postgres/schema.js'
 import { plain } from '../../adapters/postgres/statements.js'
 import { DomainError } from '../../core/errors.js'
-import { at, authorize, logIn, register, somePassword } from '../contract/records.js'
+import { accessOf, at, authorize, logIn, register, somePassword } from '../contract/records.js'
 import { createDatabase } from '../support/postgres.js'
 
 const SETTINGS = { pool: 2, prepare: true }
@@ -173,7 +173,7 @@ t.test('without prepared statements the stores work the same', async t => {
   const { stores, sql } = await open(t, { pool: 2, prepare: false })
   const parties = await register(stores)
   const token = await logIn(stores, parties, { scopes: ['a', 'b:c'] })
-  t.strictSame(await stores.tokens.findByAccess(token.accessDigest), token)
+  t.strictSame(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
   const code = await authorize(stores, parties)
   t.strictSame(await stores.codes.find(code.digest), { ...code, spent: false })
   const activity = await sql`select query from pg_stat_activity where application_name = 'heroes'`

@@ -1,6 +1,7 @@
 import type { Test } from 'tap'
 import type { Code } from '../../core/model.js'
 import {
+  accessOf,
   at,
   authorize,
   type CreateStores,
@@ -102,7 +103,7 @@ export const codeContract = async (t: Test, createStores: CreateStores): Promise
     const token = tokenUnder(code.grant, { scopes: ['a'] })
     t.equal(await stores.codes.redeem(code.digest, token), true)
     t.strictSame(await stores.codes.find(code.digest), { ...code, spent: true })
-    t.strictSame(await stores.tokens.findByAccess(token.accessDigest), token)
+    t.strictSame(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
     t.strictSame(await stores.tokens.findByRefresh(token.refreshDigest), { ...token, spent: undefined })
     await stores.tokens.revokeGrant(code.grant.id, at(1))
     t.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { Client, Code, Digest, Grant, PasswordHash, Token, User } from '../../core/model.js'
+import type { AccessToken, Client, Code, Digest, Grant, PasswordHash, Token, User } from '../../core/model.js'
 import type { Ports } from '../../core/ports.js'
 
 export type Stores = Pick<Ports, 'heroes' | 'users' | 'clients' | 'codes' | 'tokens' | 'attempts'>
@@ -79,6 +79,16 @@ export const publicTokenUnder = (grant: Grant, changes: Partial<Token> = {}): To
   ...tokenUnder(grant, changes),
   refreshDigest: undefined,
   refreshExpiresAt: undefined
+})
+
+/** What a look-up by the access token finds of it. */
+export const accessOf = ({ grant, scopes, issuedAt, expiresAt }: Token): AccessToken => ({
+  grantId: grant.id,
+  userId: grant.userId,
+  clientId: grant.clientId,
+  scopes,
+  issuedAt,
+  expiresAt
 })
 
 /** A login that has happened: the user, the client and their token, which is stored. */

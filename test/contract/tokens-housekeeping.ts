@@ -1,5 +1,6 @@
 import type { Test } from 'tap'
 import {
+  accessOf,
   at,
   authorize,
   type CreateStores,
@@ -39,8 +40,8 @@ export const housekeepingContract = async (t: Test, createStores: CreateStores):
     const both = await logIn(stores, parties, EXPIRED)
     await sweep(stores)
     t.equal(await tokens.findByAccess(ended.accessDigest), undefined)
-    t.strictSame(await tokens.findByAccess(going.accessDigest), going)
-    t.strictSame(await tokens.findByAccess(refreshable.accessDigest), refreshable)
+    t.strictSame(await tokens.findByAccess(going.accessDigest), accessOf(going))
+    t.strictSame(await tokens.findByAccess(refreshable.accessDigest), accessOf(refreshable))
     t.ok(await tokens.findByRefresh(refreshable.refreshDigest))
     t.ok(await tokens.findByRefresh(unrefreshable.refreshDigest))
     t.equal(await tokens.findByAccess(both.accessDigest), undefined)
@@ -128,7 +129,7 @@ export const housekeepingContract = async (t: Test, createStores: CreateStores):
     t.equal(await stores.tokens.removeExpired(NOW, 2), 1)
     t.equal(await left(), 0)
     t.equal(await stores.tokens.removeExpired(NOW, 2), 0)
-    t.strictSame(await stores.tokens.findByAccess(kept.accessDigest), kept)
+    t.strictSame(await stores.tokens.findByAccess(kept.accessDigest), accessOf(kept))
   })
 
   await t.test('grants that were looked at and live on come to an end of the looking', async t => {
@@ -171,7 +172,7 @@ export const housekeepingContract = async (t: Test, createStores: CreateStores):
         // One caller may have ended while the other still held what it skipped.
         await sweep(stores)
         for (const token of expired) t.equal(await stores.tokens.findByRefresh(token.refreshDigest), undefined)
-        t.strictSame(await stores.tokens.findByAccess(kept.accessDigest), kept)
+        t.strictSame(await stores.tokens.findByAccess(kept.accessDigest), accessOf(kept))
       }
     )
   })
@@ -192,7 +193,7 @@ export const housekeepingContract = async (t: Test, createStores: CreateStores):
         const spent = (await tokens.findByRefresh(token.refreshDigest))?.spent
         t.strictSame(
           { found, spent },
-          won ? { found: successor, spent: spend } : { found: undefined, spent: undefined }
+          won ? { found: accessOf(successor), spent: spend } : { found: undefined, spent: undefined }
         )
       }
     )
@@ -212,7 +213,10 @@ export const housekeepingContract = async (t: Test, createStores: CreateStores):
       async ({ code, token }, won) => {
         const found = await tokens.findByAccess(token.accessDigest)
         const spent = (await codes.find(code.digest))?.spent
-        t.strictSame({ found, spent }, won ? { found: token, spent: true } : { found: undefined, spent: undefined })
+        t.strictSame(
+          { found, spent },
+          won ? { found: accessOf(token), spent: true } : { found: undefined, spent: undefined }
+        )
       }
     )
   })
@@ -226,7 +230,7 @@ export const housekeepingContract = async (t: Test, createStores: CreateStores):
       () => sweep(stores),
       async ({ expired, token }, stored) => {
         t.equal(stored, true)
-        t.strictSame(await stores.tokens.findByAccess(token.accessDigest), token)
+        t.strictSame(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
         t.equal(await stores.tokens.findByRefresh(expired.refreshDigest), undefined)
       }
     )
