@@ -69,9 +69,21 @@ export const gather = <Item, Result>(work: Gatherable<Item, Result>): ((item: It
       waiting.push({ item, resolve, reject })
       if (scheduled || underWay === AT_ONCE) return
       scheduled = true
-      setImmediate(depart)
+      inOneCall(depart)
     })
   }
+}
+
+let departing: (() => void)[] = []
+
+/** Runs what is asked for in one turn of the event loop in one call at its end: statements of several kinds leave in one packet. */
+const inOneCall = (depart: () => void): void => {
+  if (departing.push(depart) > 1) return
+  setImmediate(() => {
+    const all = departing
+    departing = []
+    for (const each of all) each()
+  })
 }
 
 /** The longest waiting, at most {@link MOST} of them and of each key the first. */
