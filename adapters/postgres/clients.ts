@@ -2,7 +2,7 @@ import { and, eq, getTableColumns, isNotNull, sql } from 'drizzle-orm'
 import type { Client } from '../../core/model.js'
 import type { ClientChanges, ClientStore } from '../../core/ports.js'
 import type { Driver } from './driver.js'
-import { asked, askedKey, gatheredLookup, key, position, query } from './lookups.js'
+import { asked, askedKey, gatheredLookup, position } from './lookups.js'
 import { clients } from './schema.js'
 import { builder, plain } from './statements.js'
 import { textList } from './values.js'
@@ -10,19 +10,15 @@ import { textList } from './values.js'
 export const createClientStore = ({ read, write, transaction }: Driver): ClientStore => {
   const writer = builder(write)
   const reader = builder(read)
-  const find = gatheredLookup({
-    one: query(reader.select().from(clients).where(eq(clients.id, key)).prepare('client'), toClient),
-    many: query(
-      reader
-        .select({ ...getTableColumns(clients), position })
-        .from(asked('text'))
-        .innerJoin(clients, eq(clients.id, askedKey))
-        .prepare('clients_by_id'),
-      row => [row.position, toClient(row)]
-    ),
-    encode: (id: string) => id,
-    encodeList: textList
-  })
+  const find = gatheredLookup(
+    reader
+      .select({ ...getTableColumns(clients), position })
+      .from(asked('text'))
+      .innerJoin(clients, eq(clients.id, askedKey))
+      .prepare('clients_by_id'),
+    textList,
+    toClient
+  )
 
   return {
     async insert(client) {

@@ -1,8 +1,8 @@
-import { and, eq, isNull } from 'drizzle-orm'
+import { eq, isNull } from 'drizzle-orm'
 import type { CodeStore, StoredCode } from '../../core/ports.js'
 import type { Driver } from './driver.js'
 import { BEGIN_GRANT, beginGrant, grantColumns } from './grants.js'
-import { asked, askedKey, gatheredLookup, key, position, query } from './lookups.js'
+import { asked, askedKey, gatheredLookup, position } from './lookups.js'
 import { codes, grants } from './schema.js'
 import { builder } from './statements.js'
 import { TOKEN_COLUMNS, tokenValues } from './token-values.js'
@@ -52,36 +52,28 @@ interface CodeRow extends Omit<StoredCode, 'redirectUri' | 'challenge'> {
 }
 
 const toCode = (row: CodeRow): StoredCode => ({
-  ...row,
+  digest: row.digest,
+  grant: row.grant,
+  issuedAt: row.issuedAt,
+  expiresAt: row.expiresAt,
+  spent: row.spent,
   redirectUri: row.redirectUri ?? undefined,
   challenge: row.challenge ?? undefined
 })
 
 export const createCodeStore = ({ read, write }: Driver): CodeStore => {
   const reader = builder(read)
-  const find = gatheredLookup({
-    one: query(
-      reader
-        .select(columns)
-        .from(codes)
-        .innerJoin(grants, eq(grants.id, codes.grantId))
-        .where(and(eq(codes.digest, key), isNull(grants.revokedAt)))
-        .prepare('code'),
-      toCode
-    ),
-    many: query(
-      reader
-        .select({ ...columns, position })
-        .from(asked('bytea'))
-        .innerJoin(codes, eq(codes.digest, askedKey))
-        .innerJoin(grants, eq(grants.id, codes.grantId))
-        .where(isNull(grants.revokedAt))
-        .prepare('codes_by_digest'),
-      ({ position, ...row }) => [position, toCode(row)]
-    ),
-    encode: bytes,
-    encodeList: bytesList
-  })
+  const find = gatheredLookup(
+    reader
+      .select({ ...columns, position })
+      .from(asked('bytea'))
+      .innerJoin(codes, eq(codes.digest, askedKey))
+      .innerJoin(grants, eq(grants.id, codes.grantId))
+      .where(isNull(grants.revokedAt))
+      .prepare('codes_by_digest'),
+    bytesList,
+    toCode
+  )
 
   return {
     async insert(code, generation) {

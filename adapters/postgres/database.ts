@@ -4,6 +4,7 @@ import { createClientStore } from './clients.js'
 import { createCodeStore } from './codes.js'
 import type { Driver } from './driver.js'
 import { createHeroStore } from './heroes.js'
+import { createJoin } from './joined.js'
 import { migrate } from './migrations.js'
 import type { ServerOptions } from './server.js'
 import { createTokenStore } from './tokens.js'
@@ -36,19 +37,22 @@ export const openEmbedded = async (folder: string): Promise<Database> => {
   return over(await openFolder(folder))
 }
 
-const over = (driver: Driver): Database => ({
-  stores: {
-    heroes: createHeroStore(driver),
-    users: createUserStore(driver),
-    clients: createClientStore(driver),
-    codes: createCodeStore(driver),
-    tokens: createTokenStore(driver),
-    attempts: createAttemptStore(driver)
-  },
-  migrate: () => migrate(driver),
-  async now() {
-    const [row] = await driver.read('select (extract(epoch from clock_timestamp()) * 1000)::float8', [])
-    return new Date(Number(row?.[0]))
-  },
-  close: () => driver.close()
-})
+const over = (driver: Driver): Database => {
+  const joining = { ...driver, join: createJoin(driver.read) }
+  return {
+    stores: {
+      heroes: createHeroStore(joining),
+      users: createUserStore(driver),
+      clients: createClientStore(driver),
+      codes: createCodeStore(driver),
+      tokens: createTokenStore(joining),
+      attempts: createAttemptStore(driver)
+    },
+    migrate: () => migrate(driver),
+    async now() {
+      const [row] = await driver.read('select (extract(epoch from clock_timestamp()) * 1000)::float8', [])
+      return new Date(Number(row?.[0]))
+    },
+    close: () => driver.close()
+  }
+}

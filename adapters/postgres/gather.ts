@@ -1,13 +1,7 @@
 import { hadNoEffect } from './errors.js'
 
-/** One piece of work in its two forms. */
-export interface Gatherable<Item, Result> {
-  one(item: Item): Promise<Result>
-  /** The results in the order of the items. */
-  many(items: readonly Item[]): Promise<readonly Result[]>
-  /** Items of one key never travel together: what {@link many} could not tell apart. */
-  keyOf?(item: Item): string
-}
+/** Does what is asked with all items in one statement. The results are in the order of the items. */
+type Many<Item, Result> = (items: readonly Item[]) => Promise<readonly Result[]>
 
 /** Statements of a kind on the way at once: with one, PostgreSQL would wait for Node between two; a third gains nothing. */
 const AT_ONCE = 2
@@ -21,21 +15,23 @@ interface Waiting<Item, Result> {
 }
 
 /**
- * Lets whoever finds nobody on the way go alone and at once, as company would only cost time; sends what else is asked for in one
- * turn of the event loop in one statement, and lets what comes while two are on their way wait for the next. Each item gets exactly
- * what it would have got alone: when a statement of many fails, each is tried singly, but not after a lost connection: what a write did
- * is unknown then, and whoever waits has waited long enough.
+ * Sends what is asked for in one turn of the event loop in one statement, and lets what comes while two are on their way wait for the
+ * next. Items of one key never travel together: what `many` could not tell apart. Each item gets exactly what it would have got alone:
+ * when a statement of several fails, each is tried by itself, but not after a lost connection: what a write did is unknown then, and
+ * whoever waits has waited long enough.
  */
-export const gather = <Item, Result>(work: Gatherable<Item, Result>): ((item: Item) => Promise<Result>) => {
+export const gather = <Item, Result>(
+  many: Many<Item, Result>,
+  keyOf?: (item: Item) => string
+): ((item: Item) => Promise<Result>) => {
   let waiting: Waiting<Item, Result>[] = []
   let underWay = 0
   let scheduled = false
-  let alone = false
 
   const depart = (): void => {
     scheduled = false
     while (waiting.length > 0 && underWay < AT_ONCE) {
-      const batch = nextBatch(waiting, work.keyOf)
+      const batch = nextBatch(waiting, keyOf)
       waiting = waiting.filter(each => !batch.has(each))
       underWay += 1
       void carry([...batch])
@@ -44,39 +40,37 @@ export const gather = <Item, Result>(work: Gatherable<Item, Result>): ((item: It
 
   const carry = async (batch: readonly Waiting<Item, Result>[]): Promise<void> => {
     try {
-      const items = batch.map(({ item }) => item)
-      const results = items.length > 1 ? await work.many(items) : await Promise.all(items.map(work.one))
-      for (const [index, result] of results.entries()) batch[index]?.resolve(result)
+      await send(batch)
     } catch (error) {
-      if (hadNoEffect(error)) {
-        await Promise.all(batch.map(({ item, resolve, reject }) => work.one(item).then(resolve, reject)))
-      } else {
+      if (!hadNoEffect(error)) {
         for (const { reject } of [...batch, ...waiting.splice(0)]) reject(error)
+      } else if (batch.length === 1) {
+        for (const { reject } of batch) reject(error)
+      } else {
+        await Promise.all(batch.map(each => send([each]).catch(each.reject)))
       }
     }
     underWay -= 1
     depart()
   }
 
-  return item => {
-    if (!alone && underWay === 0 && waiting.length === 0) {
-      alone = true
-      return work.one(item).finally(() => {
-        alone = false
-      })
-    }
-    return new Promise((resolve, reject) => {
+  const send = async (batch: readonly Waiting<Item, Result>[]): Promise<void> => {
+    const results = await many(batch.map(({ item }) => item))
+    for (const [index, result] of results.entries()) batch[index]?.resolve(result)
+  }
+
+  return item =>
+    new Promise((resolve, reject) => {
       waiting.push({ item, resolve, reject })
       if (scheduled || underWay === AT_ONCE) return
       scheduled = true
       inOneCall(depart)
     })
-  }
 }
 
 let departing: (() => void)[] = []
 
-/** Runs what is asked for in one turn of the event loop in one call at its end: statements of several kinds leave in one packet. */
+/** Runs what is asked for in one turn of the event loop in one call at its end: what {@link createJoin} joins departs together. */
 const inOneCall = (depart: () => void): void => {
   if (departing.push(depart) > 1) return
   setImmediate(() => {
@@ -89,7 +83,7 @@ const inOneCall = (depart: () => void): void => {
 /** The longest waiting, at most {@link MOST} of them and of each key the first. */
 const nextBatch = <Item, Result>(
   waiting: readonly Waiting<Item, Result>[],
-  keyOf: Gatherable<Item, Result>['keyOf']
+  keyOf: ((item: Item) => string) | undefined
 ): ReadonlySet<Waiting<Item, Result>> => {
   if (keyOf === undefined) return new Set(waiting.slice(0, MOST))
   const first = new Map<string, Waiting<Item, Result>>()

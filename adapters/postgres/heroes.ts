@@ -1,10 +1,10 @@
 import { and, asc, eq, gt, sql } from 'drizzle-orm'
 import type { Hero } from '../../core/model.js'
 import type { HeroStore } from '../../core/ports.js'
-import type { Driver } from './driver.js'
 import { isDuplicate } from './errors.js'
 import { gather } from './gather.js'
-import { asked, askedKey, gatheredLookup, key, plainQuery, position } from './lookups.js'
+import type { JoiningDriver } from './joined.js'
+import { joinedLookup, key } from './lookups.js'
 import { heroes } from './schema.js'
 import { builder, plain, prepared } from './statements.js'
 import { textList } from './values.js'
@@ -13,29 +13,21 @@ const columns = { id: heroes.id, name: heroes.name }
 const toHero = ([id, name]: readonly unknown[]): Hero => ({ id: Number(id), name: String(name) })
 
 // The names come sorted: two statements that wait for each other's names would deadlock (40P01).
-const INSERT_MANY = `
+const INSERT = `
 insert into hero (name, name_lower)
 select name, name_lower from unnest($1::text[], $2::text[]) as asked (name, name_lower)
 on conflict (name) do nothing
 returning id, name`
 
-export const createHeroStore = ({ read, write }: Driver): HeroStore => {
+export const createHeroStore = ({ read, write, join }: JoiningDriver): HeroStore => {
   const writer = builder(write)
-
-  const reader = builder(read)
-  const find = gatheredLookup({
-    one: plainQuery(read, reader.select(columns).from(heroes).where(eq(heroes.id, key)), toHero),
-    many: plainQuery(
-      read,
-      reader
-        .select({ ...columns, position })
-        .from(asked('bigint'))
-        .innerJoin(heroes, eq(heroes.id, askedKey)),
-      values => [Number(values[2]), toHero(values)]
-    ),
-    encode: (id: number) => id,
-    encodeList: ids => `{${ids.join()}}`
-  })
+  const find = joinedLookup(
+    join,
+    builder(read).select(columns).from(heroes).where(eq(heroes.id, key)),
+    { name: 'hero', type: 'bigint', width: 2 },
+    (ids: readonly number[]) => `{${ids.join()}}`,
+    toHero
+  )
 
   // strpos, unlike LIKE, has no pattern to escape; it finds an empty text everywhere.
   const list = prepared(
@@ -50,27 +42,15 @@ export const createHeroStore = ({ read, write }: Driver): HeroStore => {
       .prepare('heroes')
   )
 
-  const insertOne = prepared(
-    writer
-      .insert(heroes)
-      .values({ name: sql.placeholder('name'), nameLower: sql.placeholder('nameLower') })
-      .onConflictDoNothing({ target: heroes.name })
-      .returning(columns)
-      .prepare('insert_hero')
-  )
-  const insert = gather<string, Hero | undefined>({
-    async one(name) {
-      const [hero] = await insertOne({ name, nameLower: name.toLowerCase() })
-      return hero
-    },
-    async many(names) {
+  const insert = gather(
+    async (names: readonly string[]) => {
       const sorted = names.toSorted()
-      const rows = await write(INSERT_MANY, [textList(sorted), textList(sorted.map(name => name.toLowerCase()))])
+      const rows = await write(INSERT, [textList(sorted), textList(sorted.map(name => name.toLowerCase()))])
       const stored = new Map(rows.map(toHero).map(hero => [hero.name, hero]))
       return names.map(name => stored.get(name))
     },
-    keyOf: name => name
-  })
+    name => name
+  )
 
   return {
     find,

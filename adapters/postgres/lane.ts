@@ -63,8 +63,13 @@ export const openLane = (url: string, { prepare, lookups }: LaneOptions): Lane =
         statement_timeout: STATEMENT_TIMEOUT,
         idle_in_transaction_session_timeout: 10_000,
         default_transaction_isolation: 'read committed' as const,
-        // A plan made while the tables were small stays until they are analysed: it must not read them whole.
-        ...(lookups && { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off' })
+        // A plan made while the tables were small stays until they are analysed: it must not read them whole, nor an index.
+        ...(lookups && {
+          plan_cache_mode: 'force_generic_plan',
+          enable_seqscan: 'off',
+          enable_hashjoin: 'off',
+          enable_mergejoin: 'off'
+        })
       })
     }
   }
@@ -79,21 +84,6 @@ export const openLane = (url: string, { prepare, lookups }: LaneOptions): Lane =
     void client.end({ timeout: 0 }).then(() => socket?.destroy())
   }
 
-  let corked = false
-  /** Lets all that is sent in this call and its microtasks leave in one packet: postgres.js makes one of each long statement. */
-  const cork = (): void => {
-    if (corked || socket === undefined) return
-    const uncorking = socket
-    corked = true
-    uncorking.cork()
-    queueMicrotask(() =>
-      process.nextTick(() => {
-        corked = false
-        uncorking.uncork()
-      })
-    )
-  }
-
   return {
     get lost() {
       return lost
@@ -103,7 +93,6 @@ export const openLane = (url: string, { prepare, lookups }: LaneOptions): Lane =
         if (lost) throw connectionLost()
         running.add(reject)
         watchdog ??= setTimeout(drop, silence)
-        cork()
         client
           .unsafe(text, [...values], { prepare: true })
           .values()

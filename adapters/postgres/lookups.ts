@@ -1,69 +1,61 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { Run, Value } from './driver.js'
+import type { Value } from './driver.js'
 import { gather } from './gather.js'
+import type { Find, Join } from './joined.js'
 import { type Prepared, prepared } from './statements.js'
 
-/** The one value that a look-up is asked with: as the driver takes it, for Drizzle does not encode a placeholder that is compared. */
+/** What a look-up is asked with: as the driver takes it, for Drizzle does not encode a placeholder that is compared. */
 export const key = sql.placeholder('key')
 
+/** A look-up that finds one row or none by {@link key}. */
+export const lookup = <Read, Row>(
+  statement: Prepared<Read[]>,
+  map: (read: Read) => Row
+): ((key: Value) => Promise<Row | undefined>) => {
+  const rows = prepared(statement)
+  return async key => (await rows({ key })).map(map)[0]
+}
+
 /** Many keys as a table `asked`: what a gathered look-up joins by {@link askedKey}, with the {@link position} of each. */
-export const asked = (type: 'bigint' | 'bytea' | 'text'): SQL =>
+export const asked = (type: 'bytea' | 'text'): SQL =>
   sql`unnest(${key}::${sql.raw(type)}[]) with ordinality as asked (key, position)`
 export const askedKey = sql`asked.key`
 export const position = sql<number>`asked.position::int4`
 
-/** A statement with the value of {@link key}, and its rows. */
-export type Query<Row> = (key: Value) => Promise<readonly Row[]>
+/** PostgreSQL's literal of a list of keys. */
+type ListOf<Key> = (keys: readonly Key[]) => string
 
-/** Rows as Drizzle reads them, and `map` makes of that. */
-export const query = <Read, Row>(statement: Prepared<Read[]>, map: (row: Read) => Row): Query<Row> => {
+/** A look-up of which those asked for at once travel together. The statement finds what it does with the {@link position} of the key. */
+export const gatheredLookup = <Key, Read extends { readonly position: number }, Row>(
+  statement: Prepared<Read[]>,
+  listOf: ListOf<Key>,
+  map: (read: Read) => Row
+): ((key: Key) => Promise<Row | undefined>) => {
   const rows = prepared(statement)
-  return async key => (await rows({ key })).map(map)
+  return gather(async keys => {
+    const found = new Array<Row | undefined>(keys.length).fill(undefined)
+    for (const row of await rows({ key: padded(listOf(keys)) })) found[row.position - 1] = map(row)
+    return found
+  })
 }
 
 /**
- * Rows that `read` makes of the values in the order of the columns: for the look-ups of every request, of which Drizzle's
- * own way of running and reading takes a fifth.
+ * A gathered look-up that joins others which depart with it: for what every request asks. `read` makes a row of the values in the
+ * order of the columns, as Drizzle's own way of running and reading takes a fifth of a request.
  */
-export const plainQuery = <Row>(
-  run: Run,
-  statement: { toSQL(): { sql: string } },
+export const joinedLookup = <Key, Row>(
+  join: Join,
+  select: { toSQL(): { readonly sql: string } },
+  find: Omit<Find, 'text'>,
+  listOf: ListOf<Key>,
   read: (values: readonly unknown[]) => Row
-): Query<Row> => {
-  const { sql } = statement.toSQL()
-  return async key => (await run(sql, [key])).map(read)
-}
-
-/** A look-up that finds one row or none. */
-export const lookup =
-  <Row>(rows: Query<Row>): ((key: Value) => Promise<Row | undefined>) =>
-  async key =>
-    (await rows(key))[0]
-
-interface GatheredLookup<Key, Row> {
-  readonly one: Query<Row>
-  /** What {@link one} would have found, and the {@link position} of its key. */
-  readonly many: Query<readonly [position: number, row: Row]>
-  readonly encode: (key: Key) => Value
-  /** PostgreSQL's literal of a list. */
-  readonly encodeList: (keys: readonly Key[]) => string
-}
-
-/** A look-up of which those asked for at once travel together. */
-export const gatheredLookup = <Key, Row>({
-  one,
-  many,
-  encode,
-  encodeList
-}: GatheredLookup<Key, Row>): ((key: Key) => Promise<Row | undefined>) => {
-  const findOne = lookup(one)
-  return gather<Key, Row | undefined>({
-    one: key => findOne(encode(key)),
-    async many(keys) {
-      const found = new Array<Row | undefined>(keys.length).fill(undefined)
-      // postgres.js sends a kilobyte at once and less than that a turn later: a twentieth of the rate at 16 connections.
-      for (const [position, row] of await many(encodeList(keys).padEnd(1024))) found[position - 1] = row
-      return found
-    }
+): ((key: Key) => Promise<Row | undefined>) => {
+  const whole = { ...find, text: select.toSQL().sql }
+  return gather(async keys => {
+    const found = await join(whole, padded(listOf(keys)), keys.length)
+    return found.map(values => values && read(values))
   })
 }
+
+// postgres.js sends a kilobyte at once and less than that a turn later: a twentieth of the rate at 16 connections.
+const padded = (list: string): string => list.padEnd(1024)

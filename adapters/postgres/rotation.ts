@@ -2,8 +2,8 @@ import type { Digest, Token } from '../../core/model.js'
 import type { Nonce } from '../../core/ports.js'
 import type { Run } from './driver.js'
 import { gather } from './gather.js'
-import { TOKEN_COLUMNS, tokenValues } from './token-values.js'
-import { bytes, bytesList, instantList, textList } from './values.js'
+import { TOKEN_COLUMNS } from './token-values.js'
+import { bytesList, instantList, textList } from './values.js'
 
 interface Rotation {
   readonly digest: Digest
@@ -11,24 +11,10 @@ interface Rotation {
   readonly successor: Token
 }
 
-// The grant is locked before the token, as removing it does: in the other order the two would deadlock (40P01).
-// `spent_at is null` is judged again once a rival's lock is gone, on the row as the rival left it.
+// Grants are locked before tokens, as removing them does: in the other order the two would deadlock (40P01). So would two rotations
+// whose locks were not taken in the order of what they lock. `spent_at is null` is judged again once a rival's lock is gone, on the
+// row as the rival left it.
 const ROTATE = `
-with held as (
-  select g.id from token t join "grant" g on g.id = t.grant_id
-  where t.refresh_digest = $1 and g.revoked_at is null
-  for key share of g
-), spent as (
-  update token set spent_at = $8, nonce = $9 from held
-  where token.refresh_digest = $1 and token.grant_id = held.id and token.spent_at is null
-  returning held.id
-)
-insert into token (${TOKEN_COLUMNS})
-select id, $2, $3, $4, $5, $6, $7 from spent
-returning true`
-
-// The same for many: locks are taken in the order of what they lock, or two statements would deadlock.
-const ROTATE_MANY = `
 with asked as (
   select * from unnest(
     $1::bytea[], $2::bytea[], $3::bytea[], $4::text[], $5::timestamptz[], $6::timestamptz[], $7::timestamptz[], $8::timestamptz[], $9::bytea[]
@@ -58,14 +44,10 @@ select position::int4 from spent`
 
 /** {@link TokenStore.rotate}, of which those asked for at once travel together. */
 export const createRotation = (write: Run): ((rotation: Rotation) => Promise<boolean>) =>
-  gather<Rotation, boolean>({
-    async one({ digest, spend, successor }) {
-      const values = [bytes(digest), ...tokenValues(successor), spend.at, bytes(spend.nonce)]
-      return (await write(ROTATE, values)).length > 0
-    },
-    async many(rotations) {
+  gather(
+    async rotations => {
       const column = <T>(of: (rotation: Rotation) => T): T[] => rotations.map(of)
-      const rows = await write(ROTATE_MANY, [
+      const rows = await write(ROTATE, [
         bytesList(column(({ digest }) => digest)),
         bytesList(column(({ successor }) => successor.accessDigest)),
         bytesList(column(({ successor }) => successor.refreshDigest)),
@@ -79,5 +61,5 @@ export const createRotation = (write: Run): ((rotation: Rotation) => Promise<boo
       const won = new Set(rows.map(([position]) => Number(position) - 1))
       return rotations.map((_, index) => won.has(index))
     },
-    keyOf: ({ digest }) => digest
-  })
+    ({ digest }) => digest
+  )

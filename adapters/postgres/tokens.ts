@@ -1,15 +1,15 @@
 import { and, eq, isNull } from 'drizzle-orm'
 import type { AccessToken, Token } from '../../core/model.js'
 import type { RefreshableToken, TokenStore } from '../../core/ports.js'
-import type { Driver } from './driver.js'
 import { BEGIN_GRANT, beginGrant, grantColumns } from './grants.js'
-import { asked, askedKey, gatheredLookup, key, plainQuery, position, query } from './lookups.js'
+import type { JoiningDriver } from './joined.js'
+import { asked, askedKey, gatheredLookup, joinedLookup, key, position } from './lookups.js'
 import { createRotation } from './rotation.js'
 import { grants, tokens } from './schema.js'
 import { builder, plain } from './statements.js'
 import { eraseNonces, removeExpired } from './sweep.js'
 import { TOKEN_COLUMNS, tokenValues } from './token-values.js'
-import { bytes, bytesList, latest, readInstant, readTexts } from './values.js'
+import { bytesList, latest, readInstant, readTexts } from './values.js'
 
 const INSERT = `
 with ${BEGIN_GRANT}
@@ -65,58 +65,35 @@ const toRefreshable = (row: SpendableRow): RefreshableToken => ({
   spent: row.spentAt === null ? undefined : { at: row.spentAt, nonce: row.nonce ?? undefined }
 })
 
-export const createTokenStore = ({ read, write, transaction }: Driver): TokenStore => {
+export const createTokenStore = ({ read, write, transaction, join }: JoiningDriver): TokenStore => {
   const reader = builder(read)
   const writer = builder(write)
 
-  const live = and(isNull(tokens.spentAt), isNull(tokens.revokedAt), isNull(grants.revokedAt))
-  const findByAccess = gatheredLookup({
-    one: plainQuery(
-      read,
-      reader
-        .select(accessColumns)
-        .from(tokens)
-        .innerJoin(grants, eq(grants.id, tokens.grantId))
-        .where(and(eq(tokens.accessDigest, key), live)),
-      toAccessToken
-    ),
-    many: plainQuery(
-      read,
-      reader
-        .select({ ...accessColumns, position })
-        .from(asked('bytea'))
-        .innerJoin(tokens, eq(tokens.accessDigest, askedKey))
-        .innerJoin(grants, eq(grants.id, tokens.grantId))
-        .where(live),
-      values => [Number(values[6]), toAccessToken(values)]
-    ),
-    encode: bytes,
-    encodeList: bytesList
-  })
+  const findByAccess = joinedLookup(
+    join,
+    reader
+      .select(accessColumns)
+      .from(tokens)
+      .innerJoin(grants, eq(grants.id, tokens.grantId))
+      .where(
+        and(eq(tokens.accessDigest, key), isNull(tokens.spentAt), isNull(tokens.revokedAt), isNull(grants.revokedAt))
+      ),
+    { name: 'token_by_access', type: 'bytea', width: 6 },
+    bytesList,
+    toAccessToken
+  )
 
-  const findByRefresh = gatheredLookup({
-    one: query(
-      reader
-        .select(spendable)
-        .from(tokens)
-        .innerJoin(grants, eq(grants.id, tokens.grantId))
-        .where(and(eq(tokens.refreshDigest, key), isNull(grants.revokedAt)))
-        .prepare('token_by_refresh'),
-      toRefreshable
-    ),
-    many: query(
-      reader
-        .select({ ...spendable, position })
-        .from(asked('bytea'))
-        .innerJoin(tokens, eq(tokens.refreshDigest, askedKey))
-        .innerJoin(grants, eq(grants.id, tokens.grantId))
-        .where(isNull(grants.revokedAt))
-        .prepare('tokens_by_refresh'),
-      row => [row.position, toRefreshable(row)]
-    ),
-    encode: bytes,
-    encodeList: bytesList
-  })
+  const findByRefresh = gatheredLookup(
+    reader
+      .select({ ...spendable, position })
+      .from(asked('bytea'))
+      .innerJoin(tokens, eq(tokens.refreshDigest, askedKey))
+      .innerJoin(grants, eq(grants.id, tokens.grantId))
+      .where(isNull(grants.revokedAt))
+      .prepare('tokens_by_refresh'),
+    bytesList,
+    toRefreshable
+  )
 
   const rotate = createRotation(write)
 

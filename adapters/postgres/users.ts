@@ -2,7 +2,7 @@ import { and, asc, eq, isNull, sql } from 'drizzle-orm'
 import type { PasswordHash, User } from '../../core/model.js'
 import type { UserStore } from '../../core/ports.js'
 import type { Driver } from './driver.js'
-import { key, lookup, query } from './lookups.js'
+import { key, lookup } from './lookups.js'
 import { grants, users } from './schema.js'
 import { builder, plain, prepared } from './statements.js'
 
@@ -81,10 +81,11 @@ export const createUserStore = ({ read, write, transaction }: Driver): UserStore
       return user && { id: user.id, username, password: { hash: password.hash, salt: password.salt }, generation: 0 }
     },
 
-    find: lookup(query(reader.select(columns).from(users).where(eq(users.id, key)).prepare('user'), toUser)),
+    find: lookup(reader.select(columns).from(users).where(eq(users.id, key)).prepare('user'), toUser),
 
     findByUsername: lookup(
-      query(reader.select(columns).from(users).where(eq(users.username, key)).prepare('user_by_name'), toUser)
+      reader.select(columns).from(users).where(eq(users.username, key)).prepare('user_by_name'),
+      toUser
     ),
 
     async list() {

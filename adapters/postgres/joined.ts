@@ -1,0 +1,84 @@
+import type { Driver, Run } from './driver.js'
+
+/** A select that finds one row or none by the key $1. The first of its columns is never null. */
+export interface Find {
+  /** No other's. */
+  readonly name: string
+  readonly text: string
+  /** The key's. */
+  readonly type: 'bigint' | 'bytea'
+  /** The number of columns. */
+  readonly width: number
+}
+
+/** What each of `count` keys finds, a list of its columns; `keys` is PostgreSQL's literal of their list. */
+export type Join = (find: Find, keys: string, count: number) => Promise<readonly (readonly unknown[] | undefined)[]>
+
+export interface JoiningDriver extends Driver {
+  readonly join: Join
+}
+
+interface Asked {
+  readonly find: Find
+  readonly keys: string
+  readonly count: number
+  resolve(found: readonly (readonly unknown[] | undefined)[]): void
+  reject(reason: unknown): void
+}
+
+/**
+ * Sends what is asked for at once as one statement, the bearer check and the read of a request say: a statement costs Node and
+ * PostgreSQL as much as several rows. What travels together fails together.
+ */
+export const createJoin = (run: Run): Join => {
+  const texts = new Map<string, string>()
+  let waiting: Asked[] = []
+
+  const textOf = (asked: readonly Asked[]): string => {
+    const name = asked.map(({ find }) => find.name).join()
+    const text = texts.get(name) ?? compose(asked.map(({ find }) => find))
+    texts.set(name, text)
+    return text
+  }
+
+  const depart = async (): Promise<void> => {
+    const asked = waiting
+    waiting = []
+    try {
+      const rows = await run(
+        textOf(asked),
+        asked.map(({ keys }) => keys)
+      )
+      let column = 1
+      for (const { find, count, resolve } of asked) {
+        const found = new Array<readonly unknown[] | undefined>(count).fill(undefined)
+        for (const row of rows) {
+          if (row[column] !== null) found[Number(row[0]) - 1] = row.slice(column, column + find.width)
+        }
+        column += find.width
+        resolve(found)
+      }
+    } catch (error) {
+      for (const { reject } of asked) reject(error)
+    }
+  }
+
+  return (find, keys, count) =>
+    new Promise((resolve, reject) => {
+      // A tick runs once all microtasks have: after everyone whom one answer let go on has asked for the next.
+      if (waiting.push({ find, keys, count, resolve, reject }) === 1) process.nextTick(depart)
+    })
+}
+
+/** A row for each position, with what its keys find side by side. */
+const compose = (finds: readonly Find[]): string => {
+  const parts = finds.map(({ type, text }, index) => ({
+    list: `$${index + 1}::${type}[]`,
+    key: `key_${index}`,
+    columns: `found_${index}.*`,
+    find: `left join lateral (${text.replaceAll('$1', `asked.key_${index}`)}) as found_${index} on true`
+  }))
+  return `select position::int4, ${parts.map(({ columns }) => columns).join()}
+from unnest(${parts.map(({ list }) => list).join()}) with ordinality as asked (${parts.map(({ key }) => key).join()}, position)
+${parts.map(({ find }) => find).join('\n')}`
+}
