@@ -1,4 +1,6 @@
 import type { Driver, Run } from './driver.js'
+import { hadNoEffect } from './errors.js'
+import { padded } from './values.js'
 
 /** A select that finds one row or none by the key $1. The first of its columns is never null. */
 export interface Find {
@@ -27,40 +29,37 @@ interface Asked {
 }
 
 /**
- * Sends what is asked for at once as one statement, the bearer check and the read of a request say: a statement costs Node and
- * PostgreSQL as much as several rows. What travels together fails together.
+ * Sends selects of several kinds that are asked for at once as one statement, the bearer check and the read of a request say: a
+ * statement costs Node and PostgreSQL as much as several rows. Each is answered as it would have been alone: when a statement of
+ * several fails, each is tried by itself.
  */
 export const createJoin = (run: Run): Join => {
   const texts = new Map<string, string>()
   let waiting: Asked[] = []
 
-  const textOf = (asked: readonly Asked[]): string => {
-    const name = asked.map(({ find }) => find.name).join()
-    const text = texts.get(name) ?? compose(asked.map(({ find }) => find))
-    texts.set(name, text)
-    return text
+  const depart = (): void => {
+    const departing = waiting
+    waiting = []
+    // Each kind once in a statement: the texts stay few.
+    for (const group of groupsOf(departing)) void send(group)
   }
 
-  const depart = async (): Promise<void> => {
-    const asked = waiting
-    waiting = []
+  const send = async (group: readonly Asked[]): Promise<void> => {
     try {
-      const rows = await run(
-        textOf(asked),
-        asked.map(({ keys }) => keys)
-      )
-      let column = 1
-      for (const { find, count, resolve } of asked) {
-        const found = new Array<readonly unknown[] | undefined>(count).fill(undefined)
-        for (const row of rows) {
-          if (row[column] !== null) found[Number(row[0]) - 1] = row.slice(column, column + find.width)
-        }
-        column += find.width
-        resolve(found)
-      }
+      const values = group.map(({ keys }, index) => (index === 0 ? padded(keys) : keys))
+      answer(group, await run(textOf(group), values))
     } catch (error) {
-      for (const { reject } of asked) reject(error)
+      if (group.length > 1 && hadNoEffect(error)) for (const asked of group) void send([asked])
+      else for (const { reject } of group) reject(error)
     }
+  }
+
+  const textOf = (group: readonly Asked[]): string => {
+    const finds = group.map(({ find }) => find)
+    const name = finds.map(({ name }) => name).join()
+    const text = texts.get(name) ?? compose(finds)
+    texts.set(name, text)
+    return text
   }
 
   return (find, keys, count) =>
@@ -68,6 +67,28 @@ export const createJoin = (run: Run): Join => {
       // A tick runs once all microtasks have: after everyone whom one answer let go on has asked for the next.
       if (waiting.push({ find, keys, count, resolve, reject }) === 1) process.nextTick(depart)
     })
+}
+
+const groupsOf = (departing: readonly Asked[]): readonly (readonly Asked[])[] => {
+  const groups: Asked[][] = []
+  for (const asked of departing) {
+    const group = groups.find(others => others.every(({ find }) => find !== asked.find))
+    if (group === undefined) groups.push([asked])
+    else group.push(asked)
+  }
+  return groups
+}
+
+const answer = (group: readonly Asked[], rows: readonly (readonly unknown[])[]): void => {
+  let column = 1
+  for (const { find, count, resolve } of group) {
+    const found = new Array<readonly unknown[] | undefined>(count).fill(undefined)
+    for (const row of rows) {
+      if (row[column] !== null) found[Number(row[0]) - 1] = row.slice(column, column + find.width)
+    }
+    column += find.width
+    resolve(found)
+  }
 }
 
 /** A row for each position, with what its keys find side by side. */

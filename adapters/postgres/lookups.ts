@@ -3,6 +3,7 @@ import type { Value } from './driver.js'
 import { gather } from './gather.js'
 import type { Find, Join } from './joined.js'
 import { type Prepared, prepared } from './statements.js'
+import { padded } from './values.js'
 
 /** What a look-up is asked with: as the driver takes it, for Drizzle does not encode a placeholder that is compared. */
 export const key = sql.placeholder('key')
@@ -52,10 +53,7 @@ export const joinedLookup = <Key, Row>(
 ): ((key: Key) => Promise<Row | undefined>) => {
   const whole = { ...find, text: select.toSQL().sql }
   return gather(async keys => {
-    const found = await join(whole, padded(listOf(keys)), keys.length)
+    const found = await join(whole, listOf(keys), keys.length)
     return found.map(values => values && read(values))
   })
 }
-
-// postgres.js sends a kilobyte at once and less than that a turn later: a twentieth of the rate at 16 connections.
-const padded = (list: string): string => list.padEnd(1024)

@@ -34,5 +34,8 @@ export const instantList = (instants: readonly (Date | undefined)[]): string =>
 const list = <T>(items: readonly (T | undefined)[], literal: (item: T) => string): string =>
   `{${items.map(item => (item === undefined ? 'NULL' : `"${literal(item)}"`)).join()}}`
 
+/** postgres.js sends a kilobyte at once, and less than that a turn later: a twentieth of the rate at 16 connections. */
+export const padded = (list: string): string => list.padEnd(1024)
+
 export const latest = (...instants: readonly (Date | undefined)[]): Date =>
   new Date(Math.max(...instants.map(instant => instant?.getTime() ?? Number.NEGATIVE_INFINITY)))

@@ -131,6 +131,28 @@ t.test('whatever is gathered, each item gets exactly what it would have got alon
     )
   })
 
+  await t.test('look-ups of two kinds that travel together, and one that fails between them', async t => {
+    const { accessToken } = await useCases.issueToken(client, { ...blankRequest, grantType: 'password', ...ADA })
+    const digest = await ports.secrets.digest(accessToken)
+    const [hero] = await heroes.list({ nameContains: undefined, after: undefined, limit: 1 })
+    const token = await tokens.findByAccess(digest)
+    t.ok(hero && token)
+    const id = hero?.id ?? 0
+    const none = 'A'.repeat(43)
+    const asked = [
+      [tokens.findByAccess(digest), heroes.find(id)],
+      [tokens.findByAccess(none), heroes.find(-1), heroes.find(id)],
+      [tokens.findByAccess(digest), tokens.findByAccess(none), heroes.find(-1)]
+    ]
+    t.strictSame(await Promise.all(asked.map(together => Promise.all(together))), [
+      [token, hero],
+      [undefined, undefined, hero],
+      [token, undefined, undefined]
+    ])
+    const failing = [tokens.findByAccess(digest), heroes.find(Number.NaN), heroes.find(id)]
+    t.match(await Promise.allSettled(failing), [{ value: token }, { reason: { code: '22P02' } }, { value: hero }])
+  })
+
   await t.test('heroes inserted at once: each name is stored once, whoever asks', async () => {
     let round = 0
     await fc.assert(
