@@ -44,11 +44,12 @@ with locked as (
 )
 select ${NEED_NOT_LAST}`
 
+// An array and no `in`: not knowing the limit, a plan for all values would read the whole table to join it.
 const REMOVE_EXPIRED = `
 with removed as (
-  delete from attempt where key in (
+  delete from attempt where key = any (array(
     select key from attempt where ends_at < $1 order by ends_at limit $2 for update skip locked
-  ) returning true
+  )) returning true
 )
 select count(*)::int4 from removed`
 
