@@ -5,7 +5,7 @@ import type { Driver } from './driver.js'
 import { asked, askedKey, gatheredLookup, position } from './lookups.js'
 import { clients } from './schema.js'
 import { builder, plain } from './statements.js'
-import { textList } from './values.js'
+import { orUndefined, textList } from './values.js'
 
 export const createClientStore = ({ read, write, transaction }: Driver): ClientStore => {
   const writer = builder(write)
@@ -77,12 +77,12 @@ type Row = typeof clients.$inferSelect
 
 const toClient = ({ previousDigest, previousUntil, ...row }: Row): Client => ({
   id: row.id,
-  secretDigest: row.secretDigest ?? undefined,
+  secretDigest: orUndefined(row.secretDigest),
   previousSecret:
     previousDigest === null || previousUntil === null ? undefined : { digest: previousDigest, until: previousUntil },
-  redirectUri: row.redirectUri ?? undefined,
+  redirectUri: orUndefined(row.redirectUri),
   allowedScopes: row.allowedScopes,
-  name: row.name ?? undefined,
+  name: orUndefined(row.name),
   requirePkce: row.requirePkce
 })
 

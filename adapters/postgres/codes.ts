@@ -6,7 +6,7 @@ import { asked, askedKey, gatheredLookup, position } from './lookups.js'
 import { codes, grants } from './schema.js'
 import { builder } from './statements.js'
 import { TOKEN_COLUMNS, tokenValues } from './token-values.js'
-import { bytes, bytesList } from './values.js'
+import { bytes, bytesList, orUndefined } from './values.js'
 
 const INSERT = `
 with ${BEGIN_GRANT}
@@ -57,8 +57,8 @@ const toCode = (row: CodeRow): StoredCode => ({
   issuedAt: row.issuedAt,
   expiresAt: row.expiresAt,
   spent: row.spent,
-  redirectUri: row.redirectUri ?? undefined,
-  challenge: row.challenge ?? undefined
+  redirectUri: orUndefined(row.redirectUri),
+  challenge: orUndefined(row.challenge)
 })
 
 export const createCodeStore = ({ read, write }: Driver): CodeStore => {

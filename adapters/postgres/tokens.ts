@@ -9,7 +9,7 @@ import { grants, tokens } from './schema.js'
 import { builder, plain } from './statements.js'
 import { eraseNonces, removeExpired } from './sweep.js'
 import { TOKEN_COLUMNS, tokenValues } from './token-values.js'
-import { bytesList, latest, readInstant, readTexts } from './values.js'
+import { bytesList, latest, orUndefined, readInstant, readTexts } from './values.js'
 
 const INSERT = `
 with ${BEGIN_GRANT}
@@ -56,13 +56,13 @@ interface SpendableRow extends Omit<Token, 'refreshDigest' | 'refreshExpiresAt'>
 
 const toRefreshable = (row: SpendableRow): RefreshableToken => ({
   accessDigest: row.accessDigest,
-  refreshDigest: row.refreshDigest ?? undefined,
+  refreshDigest: orUndefined(row.refreshDigest),
   grant: row.grant,
   scopes: row.scopes,
   issuedAt: row.issuedAt,
   expiresAt: row.expiresAt,
-  refreshExpiresAt: row.refreshExpiresAt ?? undefined,
-  spent: row.spentAt === null ? undefined : { at: row.spentAt, nonce: row.nonce ?? undefined }
+  refreshExpiresAt: orUndefined(row.refreshExpiresAt),
+  spent: row.spentAt === null ? undefined : { at: row.spentAt, nonce: orUndefined(row.nonce) }
 })
 
 export const createTokenStore = ({ read, write, transaction, join }: JoiningDriver): TokenStore => {

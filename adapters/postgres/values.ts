@@ -37,5 +37,8 @@ const list = <T>(items: readonly (T | undefined)[], literal: (item: T) => string
 /** postgres.js sends a kilobyte at once, and less than that a turn later: a twentieth of the rate at 16 connections. */
 export const padded = (list: string): string => list.padEnd(1024)
 
+/** What the core calls absent. */
+export const orUndefined = <T>(value: T | null): T | undefined => value ?? undefined
+
 export const latest = (...instants: readonly (Date | undefined)[]): Date =>
   new Date(Math.max(...instants.map(instant => instant?.getTime() ?? Number.NEGATIVE_INFINITY)))
