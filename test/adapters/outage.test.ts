@@ -44,9 +44,9 @@ t.test('a lost connection is replaced by the next call', async t => {
   await database.migrate()
   t.ok(await isServed(database))
   const sql = postgres(url, { max: 1 })
-  await sql`
-    select pg_terminate_backend(pid) from pg_stat_activity
-    where application_name = 'heroes' and datname = current_database()`
+  const ours = sql`application_name = 'heroes' and datname = current_database()`
+  await sql`select pg_terminate_backend(pid) from pg_stat_activity where ${ours}`
+  while ((await sql`select from pg_stat_activity where ${ours}`).length > 0) await sleep(5)
   await sql.end()
   // The end of a socket takes a moment to arrive.
   await sleep(50)
