@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs'
+import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { createPasswordHasher } from '../../adapters/crypto/argon2.js'
@@ -34,15 +35,22 @@ export interface Prepare {
 
 export const startPostgres = async (): Promise<Postgres> => {
   const server = await startServer()
+  // What is on the disk before an answer goes out stays as it is; only the checkpoints are moved out of the timed runs. The
+  // buffers are what PostgreSQL's manual advises.
+  const settings = [
+    "max_wal_size = '8GB'",
+    "checkpoint_timeout = '1h'",
+    `shared_buffers = '${Math.floor(totalmem() / 2 ** 22)}MB'`
+  ]
+  const configuring = connect(server.url)
+  for (const setting of settings) await configuring.unsafe(`alter system set ${setting}`)
+  await configuring.end()
+  await server.stop()
+  await server.start()
   const admin = connect(server.url)
   const [row] = await admin<{ pid: number; version: string }[]>`
     select pg_backend_pid() as pid, current_setting('server_version') as version`
   const postmaster = parentOf(row?.pid ?? 0) ?? 0
-  // What is on the disk before an answer goes out stays as it is; only the checkpoints are moved out of the timed runs.
-  for (const setting of ["max_wal_size = '8GB'", "checkpoint_timeout = '1h'"]) {
-    await admin.unsafe(`alter system set ${setting}`)
-  }
-  await admin`select pg_reload_conf()`
   const loaded = new Map<string, Promise<string>>()
   let made = 0
 
