@@ -55,11 +55,9 @@ export interface Code {
   readonly expiresAt: Date
 }
 
-/** What a bearer of an access token is taken for, and for how long. */
+/** What an access token opens, and for how long. */
 export interface AccessToken {
   readonly grantId: string
-  readonly userId: number
-  readonly clientId: string
   readonly scopes: readonly string[]
   readonly issuedAt: Date
   readonly expiresAt: Date

@@ -1,4 +1,4 @@
-import type { AccessToken, Client, Code, Digest, Hero, PasswordHash, Token, User } from './model.js'
+import type { AccessToken, Client, Code, Digest, Grant, Hero, PasswordHash, Token, User } from './model.js'
 
 /*
  * What the core needs of the world. Terms that hold for every method:
@@ -120,6 +120,8 @@ export interface TokenStore {
   insert(token: Token, generation: number): Promise<boolean>
   /** The token, unless its grant was revoked, a rotation replaced it or it was revoked by itself. Expiry is the caller's to judge. */
   findByAccess(digest: Digest): Promise<AccessToken | undefined>
+  /** The grant that a token names, unless it was revoked. */
+  findGrant(id: string): Promise<Grant | undefined>
   /** The token that carries this refresh token, spent or not, with how it was spent, unless its grant was revoked. */
   findByRefresh(digest: Digest): Promise<RefreshableToken | undefined>
   /**

@@ -1,5 +1,5 @@
 import { DomainError } from './errors.js'
-import type { Client, Grant } from './model.js'
+import type { Client } from './model.js'
 import type { Ports } from './ports.js'
 
 /** RFC 7662 section 2.2's response for a token that lives. */
@@ -28,40 +28,51 @@ export const createRevocationUseCases = ({
   tokens,
   secrets,
   clock
-}: Pick<Ports, 'users' | 'tokens' | 'secrets' | 'clock'>): RevocationUseCases => ({
-  async revokeToken(client, secret) {
-    const digest = await secrets.digest(requireToken(secret))
+}: Pick<Ports, 'users' | 'tokens' | 'secrets' | 'clock'>): RevocationUseCases => {
+  /** What the text is as an access and as a refresh token, and the grant of whichever it is. */
+  const find = async (secret: string) => {
+    const digest = await secrets.digest(secret)
     const [access, refresh] = await Promise.all([tokens.findByAccess(digest), tokens.findByRefresh(digest)])
-    const owner = refresh?.grant.clientId ?? access?.clientId
-    if (owner === undefined) return
-    if (owner !== client.id) throw new DomainError('invalid_grant', 'the token was issued to another client')
-    await (refresh === undefined
-      ? tokens.revokeAccess(digest, clock.now())
-      : tokens.revokeGrant(refresh.grant.id, clock.now()))
-  },
-
-  async introspectToken(client, secret) {
-    if (client.secretDigest === undefined) {
-      throw new DomainError('unauthorized_client', 'a public client may not introspect')
-    }
-    const digest = await secrets.digest(requireToken(secret))
-    const [access, refresh] = await Promise.all([tokens.findByAccess(digest), tokens.findByRefresh(digest)])
-    const now = clock.now()
-    const describe = async (
-      kind: Introspection['kind'],
-      { userId, clientId, scopes }: Pick<Grant, 'userId' | 'clientId' | 'scopes'>,
-      issuedAt: Date,
-      expiresAt: Date | undefined
-    ): Promise<Introspection | undefined> => {
-      const user = await users.find(userId)
-      if (user === undefined || expiresAt === undefined || expiresAt <= now) return undefined
-      return { kind, scopes, clientId, userId, username: user.username, issuedAt, expiresAt }
-    }
-    if (access !== undefined) return describe('access_token', access, access.issuedAt, access.expiresAt)
-    if (refresh === undefined || refresh.spent !== undefined) return undefined
-    return describe('refresh_token', refresh.grant, refresh.issuedAt, refresh.refreshExpiresAt)
+    const grant = refresh?.grant ?? (access && (await tokens.findGrant(access.grantId)))
+    return { digest, access, refresh, grant }
   }
-})
+
+  return {
+    async revokeToken(client, secret) {
+      const { digest, refresh, grant } = await find(requireToken(secret))
+      if (grant === undefined) return
+      if (grant.clientId !== client.id) {
+        throw new DomainError('invalid_grant', 'the token was issued to another client')
+      }
+      await (refresh === undefined
+        ? tokens.revokeAccess(digest, clock.now())
+        : tokens.revokeGrant(grant.id, clock.now()))
+    },
+
+    async introspectToken(client, secret) {
+      if (client.secretDigest === undefined) {
+        throw new DomainError('unauthorized_client', 'a public client may not introspect')
+      }
+      const { access, refresh, grant } = await find(requireToken(secret))
+      if (grant === undefined || refresh?.spent !== undefined) return undefined
+      const user = await users.find(grant.userId)
+      const { issuedAt, expiresAt } = access ?? { issuedAt: refresh?.issuedAt, expiresAt: refresh?.refreshExpiresAt }
+      if (user === undefined || issuedAt === undefined || expiresAt === undefined || expiresAt <= clock.now()) {
+        return undefined
+      }
+      const { userId, clientId } = grant
+      return {
+        kind: access === undefined ? 'refresh_token' : 'access_token',
+        scopes: (access ?? grant).scopes,
+        clientId,
+        userId,
+        username: user.username,
+        issuedAt,
+        expiresAt
+      }
+    }
+  }
+}
 
 const requireToken = (token: string | undefined): string => {
   if (token === undefined) throw new DomainError('invalid_request', 'token is missing')

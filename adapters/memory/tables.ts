@@ -134,7 +134,7 @@ export const removeGrant = (tables: Tables, row: GrantRow): void => {
   }
 }
 
-const copyGrant = ({ id, userId, clientId, scopes, expiresAt }: Grant): Grant => ({
+export const copyGrant = ({ id, userId, clientId, scopes, expiresAt }: Grant): Grant => ({
   id,
   userId,
   clientId,
@@ -156,8 +156,6 @@ export const copyToken = (token: Token, grant: Grant): Token => ({
 
 export const copyAccess = ({ token, grant: { grant } }: TokenRow): AccessToken => ({
   grantId: grant.id,
-  userId: grant.userId,
-  clientId: grant.clientId,
   scopes: [...token.scopes],
   issuedAt: copyDate(token.issuedAt),
   expiresAt: copyDate(token.expiresAt)

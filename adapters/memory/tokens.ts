@@ -3,6 +3,7 @@ import type { TokenStore } from '../../core/ports.js'
 import {
   beginGrant,
   copyAccess,
+  copyGrant,
   copySpend,
   copyToken,
   type GrantRow,
@@ -48,6 +49,11 @@ export const createTokenStore = (tables: Tables): TokenStore => {
     async findByAccess(digest) {
       const row = live(tokensByAccess.get(digest))
       return row === undefined || row.accessEnded ? undefined : copyAccess(row)
+    },
+
+    async findGrant(id) {
+      const row = grants.get(id)
+      return row && isLive(row) ? copyGrant(row.grant) : undefined
     },
 
     async findByRefresh(digest) {

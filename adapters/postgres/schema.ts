@@ -82,7 +82,9 @@ export const grants = pgTable(
   table => [
     index('grant_user_id').on(table.userId),
     index('grant_client_id').on(table.clientId),
-    index('grant_sweep_at').on(table.sweepAt)
+    index('grant_sweep_at').on(table.sweepAt),
+    // Few, and what every bearer check looks into.
+    index('grant_revoked').on(table.id).where(sql`${table.revokedAt} is not null`)
   ]
 )
 

@@ -133,6 +133,7 @@ t.test('no statement reads a table of 100,000 rows whole, but for the full lists
     'codes.burn': () => codes.burn(burnt.digest),
     'tokens.findByAccess': () => tokens.findByAccess(accessDigest),
     'tokens.findByAccess with heroes.find': () => Promise.all([tokens.findByAccess(accessDigest), heroes.find(2)]),
+    'tokens.findGrant': () => tokens.findGrant(grant.id),
     'tokens.findByRefresh': () => tokens.findByRefresh(refreshDigest),
     'tokens.rotate': () => tokens.rotate(refreshDigest, someSpend(), tokenUnder(grant)),
     'tokens.revokeAccess': () => tokens.revokeAccess(accessDigest, at(0)),

@@ -84,8 +84,6 @@ export const publicTokenUnder = (grant: Grant, changes: Partial<Token> = {}): To
 /** What a look-up by the access token finds of it. */
 export const accessOf = ({ grant, scopes, issuedAt, expiresAt }: Token): AccessToken => ({
   grantId: grant.id,
-  userId: grant.userId,
-  clientId: grant.clientId,
   scopes,
   issuedAt,
   expiresAt

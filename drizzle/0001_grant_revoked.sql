@@ -1,0 +1,1 @@
+CREATE INDEX "grant_revoked" ON "grant" USING btree ("id") WHERE "grant"."revoked_at" is not null;
