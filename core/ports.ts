@@ -33,7 +33,7 @@ export interface HeroQuery {
 export interface HeroStore {
   /** Heroes by ascending id. */
   list(query: HeroQuery): Promise<readonly Hero[]>
-  /** `id`: any safe integer, here and below. */
+  /** Here and below `id` may be whatever safe integer. */
   find(id: number): Promise<Hero | undefined>
   /** Stores a hero under a new id. Undefined when the name is taken; of any number of concurrent calls with one name, exactly one stores a hero. */
   insert(name: string): Promise<Hero | undefined>

@@ -28,6 +28,14 @@ const STATEMENT_TIMEOUT = 3000
 const SILENCE = STATEMENT_TIMEOUT + 500
 const CONNECT_TIMEOUT_SECONDS = 2
 
+/** A plan made while the tables were small stays until they are analysed: it must not read them whole, nor an index. */
+export const LOOKUP_PLANNING = {
+  plan_cache_mode: 'force_generic_plan',
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off'
+} as const
+
 /** Connects with the first statement. */
 export const openLane = (url: string, { prepare, lookups }: LaneOptions): Lane => {
   let socket: Socket | undefined
@@ -63,13 +71,7 @@ export const openLane = (url: string, { prepare, lookups }: LaneOptions): Lane =
         statement_timeout: STATEMENT_TIMEOUT,
         idle_in_transaction_session_timeout: 10_000,
         default_transaction_isolation: 'read committed' as const,
-        // A plan made while the tables were small stays until they are analysed: it must not read them whole, nor an index.
-        ...(lookups && {
-          plan_cache_mode: 'force_generic_plan',
-          enable_seqscan: 'off',
-          enable_hashjoin: 'off',
-          enable_mergejoin: 'off'
-        })
+        ...(lookups && LOOKUP_PLANNING)
       })
     }
   }

@@ -7,6 +7,7 @@ import { openServer } from '../../adapters/postgres/database.js'
 import type { Driver, Run } from '../../adapters/postgres/driver.js'
 import { createHeroStore } from '../../adapters/postgres/heroes.js'
 import { createJoin } from '../../adapters/postgres/joined.js'
+import { LOOKUP_PLANNING } from '../../adapters/postgres/lane.js'
 import { connectServer } from '../../adapters/postgres/server.js'
 import { createTokenStore } from '../../adapters/postgres/tokens.js'
 import { createUserStore } from '../../adapters/postgres/users.js'
@@ -43,8 +44,9 @@ insert into attempt (key, count, ends_at)
   select sha256(i::text::bytea), 1, now() + i % 100 * interval '1 day' from generate_series(1, ${ROWS}) i;
 `
 
-/** What the connection for look-ups is opened with. */
-const LOOKUPS = 'set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off;'
+const LOOKUPS = Object.entries(LOOKUP_PLANNING)
+  .map(([setting, value]) => `set ${setting} = ${value};`)
+  .join(' ')
 
 interface Plan {
   readonly 'Node Type': string
