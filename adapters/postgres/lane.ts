@@ -2,6 +2,7 @@ import { connect, type Socket } from 'node:net'
 import postgres from 'postgres'
 import type { Run, Value } from './driver.js'
 import { endsConnection } from './errors.js'
+import { createTimeouts, type Timeouts } from './timeouts.js'
 
 export interface LaneOptions {
   /** False behind a pooler that gives each transaction another connection. */
@@ -16,8 +17,8 @@ export interface LaneOptions {
  */
 export interface Lane {
   readonly lost: boolean
-  /** `silence`: after how many milliseconds without any answer the connection counts as dead. Rejects with the driver's own errors. */
-  run(text: string, values: readonly Value[], silence?: number): ReturnType<Run>
+  /** `silence`: after how long without any answer the connection counts as dead. Rejects with the driver's own errors. */
+  run(text: string, values: readonly Value[], silence?: Timeouts): ReturnType<Run>
   drop(): void
   /** Lets what runs come to its end, for a second. */
   end(): Promise<void>
@@ -25,7 +26,7 @@ export interface Lane {
 
 /** The server ends a statement that runs longer, in milliseconds: a connection that stays silent beyond this is dead. */
 const STATEMENT_TIMEOUT = 3000
-const SILENCE = STATEMENT_TIMEOUT + 500
+const SILENCE = createTimeouts(STATEMENT_TIMEOUT + 500)
 const CONNECT_TIMEOUT_SECONDS = 2
 
 /** A plan made while the tables were small stays until they are analysed: it must not read them whole, nor an index. */
@@ -41,7 +42,7 @@ export const openLane = (url: string, { prepare, lookups }: LaneOptions): Lane =
   let socket: Socket | undefined
   let lost = false
   const running = new Set<(reason: unknown) => void>()
-  let watchdog: NodeJS.Timeout | undefined
+  let endSilence = (): void => {}
 
   const options = {
     max: 1,
@@ -80,9 +81,10 @@ export const openLane = (url: string, { prepare, lookups }: LaneOptions): Lane =
   const drop = (reason: unknown = connectionLost()): void => {
     if (lost) return
     lost = true
-    clearTimeout(watchdog)
+    endSilence()
     // By hand: what waits for a connection that is never made, postgres.js forgets.
     for (const reject of running) reject(reason)
+    running.clear()
     void client.end({ timeout: 0 }).then(() => socket?.destroy())
   }
 
@@ -94,24 +96,27 @@ export const openLane = (url: string, { prepare, lookups }: LaneOptions): Lane =
       new Promise((resolve, reject) => {
         if (lost) throw connectionLost()
         running.add(reject)
-        watchdog ??= setTimeout(drop, silence)
+        if (running.size === 1) endSilence = silence.begin(drop)
+        const heard = (): void => {
+          running.delete(reject)
+          endSilence()
+          if (running.size > 0) endSilence = silence.begin(drop)
+        }
         client
           .unsafe(text, [...values], { prepare: true })
           .values()
-          .then(resolve, (error: unknown) => {
-            // Not left to the end of the socket, which comes a moment later: the next statement would run into it.
-            if (endsConnection(error)) drop(error)
-            reject(error)
-          })
-          .finally(() => {
-            running.delete(reject)
-            if (running.size > 0) {
-              watchdog?.refresh()
-            } else {
-              clearTimeout(watchdog)
-              watchdog = undefined
+          .then(
+            rows => {
+              heard()
+              resolve(rows)
+            },
+            (error: unknown) => {
+              heard()
+              // Not left to the end of the socket, which comes a moment later: the next statement would run into it.
+              if (endsConnection(error)) drop(error)
+              reject(error)
             }
-          })
+          )
       }),
     drop,
     async end() {

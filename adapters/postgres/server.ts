@@ -1,6 +1,7 @@
 import type { Driver, Run } from './driver.js'
 import { isRolledBack, StatementError, translate, unavailable } from './errors.js'
 import { type Lane, openLane } from './lane.js'
+import { createTimeouts, type Timeouts } from './timeouts.js'
 
 export interface ServerOptions {
   /** How many connections writes and lists share; look-ups have one more of their own. */
@@ -9,9 +10,9 @@ export interface ServerOptions {
   readonly prepare: boolean
 }
 
-/** In milliseconds: every answer is there within five seconds, and these are not all that a request waits for. */
-const DEADLINE = 4000
-const PATIENT_DEADLINE = 600_000
+/** Every answer is there within five seconds, and these are not all that a request waits for. */
+const DEADLINE = createTimeouts(4000)
+const PATIENT_DEADLINE = createTimeouts(600_000)
 const TRIES = 3
 
 /** Connects when asked for the first time, and again whenever a connection was lost: that a server is away is no reason to fail here. */
@@ -35,9 +36,9 @@ export const connectServer = (url: string, { pool, prepare }: ServerOptions): Dr
   const waiting: { readonly until: number; readonly take: (lane: Lane) => void }[] = []
 
   /** A connection that nobody else uses meanwhile. */
-  const acquire = (deadline: number): Promise<Lane> | Lane => {
+  const acquire = (deadline: Timeouts): Promise<Lane> | Lane => {
     if (busy.size < pool) return claim(idle.pop())
-    return new Promise(take => waiting.push({ until: performance.now() + deadline, take }))
+    return new Promise(take => waiting.push({ until: performance.now() + deadline.milliseconds, take }))
   }
   const claim = (lane: Lane | undefined): Lane => {
     const usable = lane === undefined || lane.lost ? open(false) : lane
@@ -53,7 +54,7 @@ export const connectServer = (url: string, { pool, prepare }: ServerOptions): Dr
     else idle.push(lane)
   }
 
-  const exclusively = <T>(deadline: number, work: (lane: Lane) => Promise<T>): Promise<T> =>
+  const exclusively = <T>(deadline: Timeouts, work: (lane: Lane) => Promise<T>): Promise<T> =>
     within(deadline, async () => {
       const lane = await acquire(deadline)
       try {
@@ -84,7 +85,7 @@ const transact = async <T>(lane: Lane, patient: boolean, work: (run: Run) => Pro
   // server that does not even begin.
   await lane.run('begin isolation level read committed', [])
   try {
-    if (patient) await run(`set local statement_timeout = ${PATIENT_DEADLINE}`, [])
+    if (patient) await run(`set local statement_timeout = ${PATIENT_DEADLINE.milliseconds}`, [])
     const result = await work(run)
     await run('commit', [])
     return result
@@ -104,12 +105,19 @@ const again = async <T>(tries: number, work: () => Promise<T>): Promise<T> => {
   }
 }
 
-const within = <T>(milliseconds: number, work: () => Promise<T>): Promise<T> =>
+const within = <T>(deadline: Timeouts, work: () => Promise<T>): Promise<T> =>
   new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      reject(unavailable(new StatementError(`no answer within ${milliseconds} ms`, undefined)))
-    }, milliseconds)
-    work()
-      .then(resolve, (error: unknown) => reject(translate(error)))
-      .finally(() => clearTimeout(timer))
+    const end = deadline.begin(() => {
+      reject(unavailable(new StatementError(`no answer within ${deadline.milliseconds} ms`, undefined)))
+    })
+    work().then(
+      result => {
+        end()
+        resolve(result)
+      },
+      (error: unknown) => {
+        end()
+        reject(translate(error))
+      }
+    )
   })
