@@ -7,6 +7,8 @@ type Many<Item, Result> = (items: readonly Item[]) => Promise<readonly Result[]>
 const AT_ONCE = 2
 /** Items in one statement. */
 const MOST = 256
+/** Items in a row that each found nobody before it: one more need not wait for others. After a single one, that cost a tenth under load. */
+const LONG_ALONE = 16
 
 interface Waiting<Item, Result> {
   readonly item: Item
@@ -16,7 +18,7 @@ interface Waiting<Item, Result> {
 
 /**
  * Sends what is asked for in one turn of the event loop in one statement, and lets what comes while two are on their way wait for the
- * next. Items of one key never travel together: what `many` could not tell apart. Each item gets exactly what it would have got alone:
+ * next; who has long been alone does not wait for the end of the turn. Items of one key never travel together: what `many` could not tell apart. Each item gets exactly what it would have got alone:
  * when a statement of several fails, each is tried by itself, but not after a lost connection: what a write did is unknown then, and
  * whoever waits has waited long enough.
  */
@@ -27,15 +29,28 @@ export const gather = <Item, Result>(
   let waiting: Waiting<Item, Result>[] = []
   let underWay = 0
   let scheduled = false
+  /** Items in a row that each found nobody before it. */
+  let alone = 0
 
   const depart = (): void => {
     scheduled = false
     while (waiting.length > 0 && underWay < AT_ONCE) {
-      const batch = nextBatch(waiting, keyOf)
-      waiting = waiting.filter(each => !batch.has(each))
       underWay += 1
-      void carry([...batch])
+      void carry(nextBatch())
     }
+  }
+
+  /** The longest waiting, at most {@link MOST} of them and of each key the first. */
+  const nextBatch = (): readonly Waiting<Item, Result>[] => {
+    if (keyOf === undefined) return waiting.splice(0, MOST)
+    const first = new Map<string, Waiting<Item, Result>>()
+    for (const each of waiting) {
+      const key = keyOf(each.item)
+      if (!first.has(key) && first.size < MOST) first.set(key, each)
+    }
+    const batch = new Set(first.values())
+    waiting = waiting.filter(each => !batch.has(each))
+    return [...batch]
   }
 
   const carry = async (batch: readonly Waiting<Item, Result>[]): Promise<void> => {
@@ -61,12 +76,17 @@ export const gather = <Item, Result>(
 
   return item =>
     new Promise((resolve, reject) => {
+      alone = underWay + waiting.length === 0 ? alone + 1 : 0
       waiting.push({ item, resolve, reject })
       if (scheduled || underWay === AT_ONCE) return
       scheduled = true
-      inOneCall(depart)
+      if (alone > LONG_ALONE) onceSettled(depart)
+      else inOneCall(depart)
     })
 }
+
+/** After everyone whom the same event let go on has asked: a tick runs once all microtasks have. */
+const onceSettled = (depart: () => void): void => queueMicrotask(() => process.nextTick(depart))
 
 let departing: (() => void)[] = []
 
@@ -78,18 +98,4 @@ const inOneCall = (depart: () => void): void => {
     departing = []
     for (const each of all) each()
   })
-}
-
-/** The longest waiting, at most {@link MOST} of them and of each key the first. */
-const nextBatch = <Item, Result>(
-  waiting: readonly Waiting<Item, Result>[],
-  keyOf: ((item: Item) => string) | undefined
-): ReadonlySet<Waiting<Item, Result>> => {
-  if (keyOf === undefined) return new Set(waiting.slice(0, MOST))
-  const first = new Map<string, Waiting<Item, Result>>()
-  for (const each of waiting) {
-    const key = keyOf(each.item)
-    if (!first.has(key) && first.size < MOST) first.set(key, each)
-  }
-  return new Set(first.values())
 }

@@ -1,17 +1,7 @@
 import type { Driver, Run } from './driver.js'
 import { hadNoEffect } from './errors.js'
+import { compose, type Find, MANY, ONE } from './joined-statement.js'
 import { padded } from './values.js'
-
-/** A select that finds one row or none by the key $1. The first of its columns is never null. */
-export interface Find {
-  /** No other's. */
-  readonly name: string
-  readonly text: string
-  /** The key's. */
-  readonly type: 'bigint' | 'bytea'
-  /** The number of columns. */
-  readonly width: number
-}
 
 /** What each of `count` keys finds, a list of its columns; `keys` is PostgreSQL's literal of their list. */
 export type Join = (find: Find, keys: string, count: number) => Promise<readonly (readonly unknown[] | undefined)[]>
@@ -55,9 +45,10 @@ export const createJoin = (run: Run): Join => {
   }
 
   const textOf = (group: readonly Asked[]): string => {
+    const form = group.every(({ count }) => count === 1) ? ONE : MANY
     const finds = group.map(({ find }) => find)
-    const name = finds.map(({ name }) => name).join()
-    const text = texts.get(name) ?? compose(finds)
+    const name = form.name + finds.map(({ name }) => name).join()
+    const text = texts.get(name) ?? compose(finds, form)
     texts.set(name, text)
     return text
   }
@@ -89,17 +80,4 @@ const answer = (group: readonly Asked[], rows: readonly (readonly unknown[])[]):
     column += find.width
     resolve(found)
   }
-}
-
-/** A row for each position, with what its keys find side by side. */
-const compose = (finds: readonly Find[]): string => {
-  const parts = finds.map(({ type, text }, index) => ({
-    list: `$${index + 1}::${type}[]`,
-    key: `key_${index}`,
-    columns: `found_${index}.*`,
-    find: `left join lateral (${text.replaceAll('$1', `asked.key_${index}`)}) as found_${index} on true`
-  }))
-  return `select position::int4, ${parts.map(({ columns }) => columns).join()}
-from unnest(${parts.map(({ list }) => list).join()}) with ordinality as asked (${parts.map(({ key }) => key).join()}, position)
-${parts.map(({ find }) => find).join('\n')}`
 }

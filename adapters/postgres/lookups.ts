@@ -1,7 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Value } from './driver.js'
 import { gather } from './gather.js'
-import type { Find, Join } from './joined.js'
+import type { Join } from './joined.js'
+import type { Find } from './joined-statement.js'
 import { type Prepared, prepared } from './statements.js'
 import { padded } from './values.js'
 

@@ -46,6 +46,33 @@ t.test('what is asked for in one turn of the event loop travels together', async
   t.strictSame(statements, [[1, 2, 3, 4]])
 })
 
+t.test(
+  'who has been alone sixteen times waits for no turn, but for what is asked for with it, until there is company',
+  async t => {
+    const { square, statements, turn, finish } = squares()
+    for (let item = 1; item <= 16; item++) {
+      const asked = square(item)
+      await Promise.resolve()
+      await new Promise(process.nextTick)
+      t.equal(statements.length, item - 1)
+      await finish()
+      t.equal(await asked, item * item)
+    }
+    const asked = [square(17)]
+    await Promise.resolve().then(() => asked.push(square(18)))
+    await new Promise(process.nextTick)
+    t.strictSame(statements.at(-1), [17, 18])
+
+    asked.push(square(19))
+    await new Promise(process.nextTick)
+    t.strictSame(statements.at(-1), [17, 18])
+    await turn()
+    t.strictSame(statements.at(-1), [19])
+    await finish()
+    t.strictSame(await Promise.all(asked), [17 ** 2, 18 ** 2, 19 ** 2])
+  }
+)
+
 t.test('at most two statements are on their way, and the next takes whoever has gathered meanwhile', async t => {
   const { square, statements, turn, finish } = squares()
   const asked = []

@@ -113,6 +113,7 @@ t.test('no statement reads a table of 100,000 rows whole, but for the full lists
 
   const methods: Readonly<Record<string, () => Promise<unknown>>> = {
     'heroes.find': () => heroes.find(1),
+    'heroes.find of several': () => Promise.all([heroes.find(1), heroes.find(2)]),
     'heroes.list': () => heroes.list({ nameContains: undefined, after: undefined, limit: undefined }),
     'heroes.insert': () => heroes.insert('a new hero'),
     'heroes.rename': () => heroes.rename(1, 'a new name'),
@@ -134,7 +135,10 @@ t.test('no statement reads a table of 100,000 rows whole, but for the full lists
     'codes.redeem': () => codes.redeem(code.digest, tokenUnder(code.grant)),
     'codes.burn': () => codes.burn(burnt.digest),
     'tokens.findByAccess': () => tokens.findByAccess(accessDigest),
+    'tokens.findByAccess of several': () => Promise.all([tokens.findByAccess(accessDigest), tokens.findByAccess('')]),
     'tokens.findByAccess with heroes.find': () => Promise.all([tokens.findByAccess(accessDigest), heroes.find(2)]),
+    'tokens.findByAccess with several of heroes.find': () =>
+      Promise.all([tokens.findByAccess(accessDigest), heroes.find(1), heroes.find(2)]),
     'tokens.findGrant': () => tokens.findGrant(grant.id),
     'tokens.findByRefresh': () => tokens.findByRefresh(refreshDigest),
     'tokens.rotate': () => tokens.rotate(refreshDigest, someSpend(), tokenUnder(grant)),
