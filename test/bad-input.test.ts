@@ -288,7 +288,7 @@ t.test('what is wrong with the tokens of others ends none of them', async t => {
   const { ask, form, login } = await createInhabited()
   const { access_token, refresh_token } = await login()
   for (const token of [`${access_token} `, access_token.toLowerCase(), access_token.slice(1), refresh_token]) {
-    t.equal((await ask('/heroes', { headers: bearer(`x${token}`) })).statusCode, 401)
+    t.equal((await ask('/heroes', { headers: bearer(`-${token}`) })).statusCode, 401)
     await form('/auth/revoke', { token: `${token}x` }, basic('app'))
     await form('/auth/token', { grant_type: 'refresh_token', refresh_token: `${token}x` }, basic('app'))
   }
