@@ -31,6 +31,7 @@ export const gather = <Item, Result>(
   let scheduled = false
   /** Items in a row that each found nobody before it. */
   let alone = 0
+  let hurried = false
 
   const depart = (): void => {
     scheduled = false
@@ -74,13 +75,22 @@ export const gather = <Item, Result>(
     for (const [index, result] of results.entries()) batch[index]?.resolve(result)
   }
 
+  const hurry = (): void => {
+    // Until the turn is over: an engine in this process has answered before the others of the turn have asked.
+    hurried = true
+    setImmediate(() => {
+      hurried = false
+    })
+    onceSettled(depart)
+  }
+
   return item =>
     new Promise((resolve, reject) => {
-      alone = underWay + waiting.length === 0 ? alone + 1 : 0
+      alone = underWay + waiting.length === 0 && !hurried ? alone + 1 : 0
       waiting.push({ item, resolve, reject })
       if (scheduled || underWay === AT_ONCE) return
       scheduled = true
-      if (alone > LONG_ALONE) onceSettled(depart)
+      if (alone > LONG_ALONE) hurry()
       else inOneCall(depart)
     })
 }

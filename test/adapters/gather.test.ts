@@ -73,6 +73,31 @@ t.test(
   }
 )
 
+t.test(
+  'where answers come at once, those of one turn travel together even when one of them has long been alone',
+  async t => {
+    const statements: number[][] = []
+    const same = gather<number, number>(async items => {
+      statements.push([...items])
+      return items
+    })
+    const turn = () => new Promise(resolve => setImmediate(resolve))
+    for (let item = 1; item <= 16; item++) {
+      await same(item)
+      await turn()
+    }
+    await same(17)
+    // The statement is over now, and the turn is not.
+    await new Promise(process.nextTick)
+    t.equal(statements.length, 17)
+    const asked = [same(18)]
+    await new Promise(process.nextTick)
+    asked.push(same(19))
+    t.strictSame(await Promise.all(asked), [18, 19])
+    t.strictSame(statements.slice(16), [[17], [18, 19]])
+  }
+)
+
 t.test('at most two statements are on their way, and the next takes whoever has gathered meanwhile', async t => {
   const { square, statements, turn, finish } = squares()
   const asked = []
