@@ -1,12 +1,15 @@
 import type { FastifyRequest } from 'fastify'
 import type { UseCases } from '../core/index.js'
 
-/** RFC 6750 section 2.1; the scheme in any case (RFC 9110 section 11.1). */
-const BEARER = /^bearer(?: +|$)(.*)$/is
-
-/** The bearer token of a request; undefined when its `Authorization` is absent, of another scheme or without a token. */
-export const bearerToken = (authorization: string | undefined): string | undefined =>
-  authorization === undefined ? undefined : BEARER.exec(authorization)?.[1]?.trim() || undefined
+/**
+ * The bearer token of a request; undefined when its `Authorization` is absent, of another scheme or without a token. RFC 6750 section
+ * 2.1; the scheme in any case (RFC 9110 section 11.1).
+ */
+export const bearerToken = (authorization = ''): string | undefined => {
+  const end = authorization.indexOf(' ') + 1
+  if (authorization.slice(0, end).toLowerCase() !== 'bearer ') return undefined
+  return authorization.slice(end).trim() || undefined
+}
 
 /** Refuses a request whose token does not open what needs `scope`. */
 export type BearerCheck = (request: FastifyRequest, scope: string | undefined) => Promise<unknown>
@@ -24,5 +27,6 @@ export const checkedTogether = async <T>(check: Promise<unknown>, work: Promise<
   // Nobody listens to it before the check is done, nor at all when that refuses.
   work.catch(() => {})
   await check
-  return work
+  // Awaited here: a promise that is returned takes three turns of the microtasks instead of one.
+  return await work
 }

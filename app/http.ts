@@ -97,17 +97,16 @@ export const createHttp = ({ version, bodyLimit, trustProxy, log, errorPage }: H
     }
     done()
   })
-  http.addHook('onSend', compress)
 
   let closing = false
   http.addHook('preClose', done => {
     closing = true
     done()
   })
-  // Fastify says so to requests that arrive from then on, but not to those under way, whose connections would stay open.
-  http.addHook('onSend', (_request, reply, _payload, done) => {
+  http.addHook('onSend', (request, reply, payload, done) => {
+    // Fastify says so to requests that arrive from then on, but not to those under way, whose connections would stay open.
     if (closing) reply.raw.setHeader('connection', 'close')
-    done()
+    compress.call(http, request, reply, payload, done)
   })
 
   // RFC 9110 section 10.1.1: an expectation that nobody knows is ignored; Node's own 417 has none of our headers.
