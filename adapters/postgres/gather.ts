@@ -7,7 +7,7 @@ type Many<Item, Result> = (items: readonly Item[]) => Promise<readonly Result[]>
 const AT_ONCE = 2
 /** Items in one statement. */
 const MOST = 256
-/** Items in a row that each found nobody before it: one more need not wait for others. After a single one, that cost a tenth under load. */
+/** After so many items in a row that each found nobody before it, one more need not wait. After a single one, that cost a tenth under load. */
 const LONG_ALONE = 16
 
 interface Waiting<Item, Result> {
@@ -18,9 +18,9 @@ interface Waiting<Item, Result> {
 
 /**
  * Sends what is asked for in one turn of the event loop in one statement, and lets what comes while two are on their way wait for the
- * next; who has long been alone does not wait for the end of the turn. Items of one key never travel together: what `many` could not tell apart. Each item gets exactly what it would have got alone:
- * when a statement of several fails, each is tried by itself, but not after a lost connection: what a write did is unknown then, and
- * whoever waits has waited long enough.
+ * next; who has long been alone does not wait for the end of the turn. Items of one key never travel together: what `many` could not
+ * tell apart. Each item gets exactly what it would have got alone: when a statement of several fails, each is tried by itself, but not
+ * after a lost connection: what a write did is unknown then, and whoever waits has waited long enough.
  */
 export const gather = <Item, Result>(
   many: Many<Item, Result>,
@@ -29,8 +29,8 @@ export const gather = <Item, Result>(
   let waiting: Waiting<Item, Result>[] = []
   let underWay = 0
   let scheduled = false
-  /** Items in a row that each found nobody before it. */
   let alone = 0
+  /** An item of this turn has not waited for its end. */
   let hurried = false
 
   const depart = (): void => {

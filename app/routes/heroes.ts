@@ -45,6 +45,7 @@ export const heroRoutes = (http: Http, useCases: HeroUseCases, options: HeroRout
     return jsonList([heroes])
   })
 
+  // Awaited for the reason that checkedTogether gives.
   const findHero = async (id: string): Promise<Hero> => await useCases.findHero(heroId(id))
   http.get<HeroPath>('/heroes/:id', { schema: { response: { 200: HeroOutput } } }, request =>
     checkedTogether(mayRead(request), findHero(request.params.id))
