@@ -6,9 +6,15 @@ export type Gate = <T>(work: () => Promise<T>) => Promise<T>
 
 /**
  * How long a place rests after work, as a multiple of the time that the work took and of how busy the event loop was meanwhile:
- * hashes take memory and cores from what else is served. Beside a loop that has nothing to do there is no rest.
+ * hashes take memory and cores from what else is served.
  */
 const REST = 6
+/**
+ * Utilization of the event loop below which nothing rests. On a core that it shares with hashes a loop that has little to do
+ * seems half busy now and then: what waits for the core counts as busy. So a single piece of work counts by a third only.
+ */
+const IDLE = 0.3
+const WEIGHT = 1 / 3
 /** Milliseconds below which a rest is not worth a timer. */
 const SHORTEST_REST = 2
 
@@ -16,6 +22,7 @@ const SHORTEST_REST = 2
 export const createGate = (concurrency: number, queue: number): Gate => {
   const waiting: (() => void)[] = []
   let running = 0
+  let busy = 0
 
   // The place is handed on, not freed: a newcomer cannot overtake whoever waits.
   const handOn = (): void => {
@@ -39,8 +46,9 @@ export const createGate = (concurrency: number, queue: number): Gate => {
       return await work()
     } finally {
       const { utilization } = performance.eventLoopUtilization(loop)
-      const rest = REST * utilization * (performance.now() - startedAt)
-      if (rest < SHORTEST_REST) handOn()
+      busy += WEIGHT * (utilization - busy)
+      const rest = REST * busy * (performance.now() - startedAt)
+      if (busy < IDLE || rest < SHORTEST_REST) handOn()
       else setTimeout(handOn, rest)
     }
   }
