@@ -188,7 +188,8 @@ t.test('a place rests after work beside a busy event loop, longer than the work 
 })
 
 t.test('beside an event loop that is seldom busy a place does not rest', async t => {
-  t.ok(Math.min(...(await rests(2))) < 5)
+  // At first it counts as idle in any case.
+  t.ok(Math.min(...(await rests(2)).slice(2)) < 5)
 })
 
 t.test('work that fails leaves its place to the next', async t => {
