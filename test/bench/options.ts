@@ -1,6 +1,8 @@
 import { parseArgs } from 'node:util'
 
 export interface Options {
+  /** The arguments but the folder: where the results went is a matter of one machine, and none of who repeats the run. */
+  readonly asked: readonly string[]
   readonly workloads: readonly string[]
   /** Live tokens in the database. */
   readonly rows: number | undefined
@@ -33,12 +35,17 @@ export const HELP = `npm run bench [-- workload... [options]]
 `
 
 export const readOptions = (argv: readonly string[], known: readonly string[]): Options => {
-  const { values, positionals } = parse(argv)
+  const { values, positionals, tokens } = parse(argv)
   for (const name of positionals) {
     if (!known.includes(name)) throw new UsageError(`no workload is called ${name}; there are ${known.join(', ')}`)
   }
   const list = (text: string | undefined): string[] | undefined => text?.split(',').map(part => part.trim())
+  const asked = tokens.flatMap(token => {
+    if (token.kind === 'positional') return token.value
+    return token.kind === 'option' && token.name !== 'out' ? [token.rawName, token.value ?? []].flat() : []
+  })
   return {
+    asked,
     workloads: positionals.length > 0 ? positionals : known,
     rows: values.rows === undefined ? undefined : positive('rows', values.rows),
     rounds: positive('rounds', values.rounds ?? '5'),
@@ -59,6 +66,7 @@ const parse = (argv: readonly string[]) => {
     return parseArgs({
       args: [...argv],
       allowPositionals: true,
+      tokens: true,
       options: {
         rows: text,
         rounds: text,

@@ -19,10 +19,6 @@ const build = (): void => {
   if (status !== 0) throw new Error('the build failed')
 }
 
-/** Where the results went is a matter of one machine, and none of who repeats the run. */
-const withoutFolder = (argv: readonly string[]): string[] =>
-  argv.filter((arg, index) => !/^--out(?:=|$)/.test(arg) && argv[index - 1] !== '--out')
-
 const main = async (options: Options): Promise<void> => {
   const folder = options.out ?? mkdtempSync(join(tmpdir(), 'heroes-bench-'))
   mkdirSync(folder, { recursive: true })
@@ -35,7 +31,7 @@ const main = async (options: Options): Promise<void> => {
   const postgres = await startPostgres()
   const bench: Bench = { options, postgres, folder, say }
   const conditions = {
-    command: `npm run bench -- ${withoutFolder(process.argv.slice(2)).join(' ')}`.trimEnd(),
+    command: `npm run bench -- ${options.asked.join(' ')}`.trimEnd(),
     machine: describeMachine(),
     postgres: postgres.version,
     generator,
