@@ -103,6 +103,7 @@ export const createHttp = ({ version, bodyLimit, trustProxy, log, errorPage }: H
     closing = true
     done()
   })
+  // One hook for both, as each is a part of what a read costs.
   http.addHook('onSend', (request, reply, payload, done) => {
     // Fastify says so to requests that arrive from then on, but not to those under way, whose connections would stay open.
     if (closing) reply.raw.setHeader('connection', 'close')

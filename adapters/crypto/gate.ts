@@ -5,15 +5,16 @@ import { DomainError } from '../../core/errors.js'
 export type Gate = <T>(work: () => Promise<T>) => Promise<T>
 
 /**
- * How long a place rests after work, as a multiple of the time that the work took and of how busy the event loop was meanwhile:
+ * How long a place rests after work, as a multiple of the time that the work took and of how busy the event loop has been of late:
  * hashes take memory and cores from what else is served.
  */
 const REST = 6
-/**
- * Utilization of the event loop below which nothing rests. On a core that it shares with hashes a loop that has little to do
- * seems half busy now and then: what waits for the core counts as busy. So a single piece of work counts by a third only.
- */
+/** Utilization of the event loop below which nothing rests. */
 const IDLE = 0.3
+/**
+ * What the latest piece of work counts in that. A single one tells little: on a core that it shares with hashes, a loop that has
+ * nothing to do seems half busy now and then, as waiting for the core counts as busy.
+ */
 const WEIGHT = 1 / 3
 /** Milliseconds below which a rest is not worth a timer. */
 const SHORTEST_REST = 2
@@ -22,6 +23,7 @@ const SHORTEST_REST = 2
 export const createGate = (concurrency: number, queue: number): Gate => {
   const waiting: (() => void)[] = []
   let running = 0
+  /** Utilization of the event loop beside the pieces of work, the latest counting most. */
   let busy = 0
 
   // The place is handed on, not freed: a newcomer cannot overtake whoever waits.
