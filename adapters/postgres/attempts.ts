@@ -9,7 +9,7 @@ const NEED_NOT_LAST = "set_config('synchronous_commit', 'off', true)"
 
 // Once an instant is known, no lock is asked for: whoever floods a full key keeps no connection from others.
 const FULL = `
-select max(ends_at) from attempt
+select max(ends_at)::timestamptz from attempt
 join unnest($1::bytea[], $2::int8[]) as wanted (key, most) using (key)
 where ends_at > $3 and count >= most`
 
@@ -31,7 +31,7 @@ with wanted as (
   from wanted, filled
   where attempt.key = wanted.key and filled.until is null
 )
-select until, ${NEED_NOT_LAST} from filled`
+select until::timestamptz, ${NEED_NOT_LAST} from filled`
 
 const GIVE_BACK = `
 with locked as (
@@ -59,7 +59,7 @@ export const createAttemptStore = ({ read, write, transaction }: Driver): Attemp
     const most = `{${limits.map(({ most }) => most).join()}}`
     const full = instantOf(await read(FULL, [keys, most, at]))
     if (full !== undefined) return full
-    return transaction(async run => {
+    return transaction('attempt.take', async run => {
       await run(LOCK, [keys, at])
       // A statement of its own: it sees what those have counted whom the first one had to wait for.
       return instantOf(await run(COUNT, [keys, most, at, new Date(at.getTime() + windowSeconds * 1000)]))

@@ -1,24 +1,35 @@
-import { and, eq, getTableColumns, isNotNull, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import type { Client } from '../../core/model.js'
 import type { ClientChanges, ClientStore } from '../../core/ports.js'
 import type { Driver } from './driver.js'
-import { asked, askedKey, gatheredLookup, position } from './lookups.js'
+import { removeGrantsInPieces } from './grants-in-pieces.js'
+import { key, type Lookups } from './lookup/lookups.js'
 import { clients } from './schema.js'
-import { builder, plain } from './statements.js'
-import { orUndefined, textList } from './values.js'
+import { builder, plain, typed } from './statements.js'
+import { optional, orUndefined, readBytes, readInstant, readTexts, textElement } from './values.js'
 
-export const createClientStore = ({ read, write, transaction }: Driver): ClientStore => {
-  const writer = builder(write)
-  const reader = builder(read)
-  const find = gatheredLookup(
-    reader
-      .select({ ...getTableColumns(clients), position })
-      .from(asked('text'))
-      .innerJoin(clients, eq(clients.id, askedKey))
-      .prepare('clients_by_id'),
-    textList,
-    toClient
-  )
+const columns = {
+  id: typed(clients.id),
+  secretDigest: typed(clients.secretDigest),
+  previousDigest: typed(clients.previousDigest),
+  previousUntil: typed(clients.previousUntil),
+  redirectUri: typed(clients.redirectUri),
+  allowedScopes: typed(clients.allowedScopes),
+  name: typed(clients.name),
+  requirePkce: typed(clients.requirePkce)
+}
+
+export const createClientStore = (driver: Driver, lookups: Lookups): ClientStore => {
+  const writer = builder(driver.write)
+  const find = lookups.create({
+    name: 'client',
+    company: 'token',
+    columns,
+    select: writer.select(columns).from(clients).where(eq(clients.id, key)),
+    type: 'text',
+    literal: textElement,
+    read: readClient
+  })
 
   return {
     async insert(client) {
@@ -27,7 +38,7 @@ export const createClientStore = ({ read, write, transaction }: Driver): ClientS
           .insert(clients)
           .values(toRow(client))
           .onConflictDoNothing({ target: clients.id })
-          .returning({ id: clients.id })
+          .returning({ id: columns.id })
       )
       return inserted.length > 0
     },
@@ -36,14 +47,14 @@ export const createClientStore = ({ read, write, transaction }: Driver): ClientS
 
     async list() {
       // "C" is the order of the code points, whatever the database's own collation.
-      const rows = await plain(writer.select().from(clients).orderBy(sql`${clients.id} collate "C"`))
+      const rows = await plain(writer.select(columns).from(clients).orderBy(sql`${clients.id} collate "C"`))
       return rows.map(toClient)
     },
 
     async update(id, changes) {
-      const columns = toColumns(changes)
-      if (Object.keys(columns).length === 0) return find(id)
-      const [row] = await plain(writer.update(clients).set(columns).where(eq(clients.id, id)).returning())
+      const changed = toColumns(changes)
+      if (Object.keys(changed).length === 0) return find(id)
+      const [row] = await plain(writer.update(clients).set(changed).where(eq(clients.id, id)).returning(columns))
       return row && toClient(row)
     },
 
@@ -57,19 +68,22 @@ export const createClientStore = ({ read, write, transaction }: Driver): ClientS
             previousUntil: keepUntil ?? null
           })
           .where(and(eq(clients.id, id), isNotNull(clients.secretDigest)))
-          .returning({ id: clients.id })
+          .returning({ id: columns.id })
       )
       return changed.length > 0
     },
 
-    remove: id =>
-      transaction(
+    async remove(id) {
+      await removeGrantsInPieces(driver.write, 'client_id', id)
+      return driver.transaction(
+        'client.remove',
         async run => {
           const removing = builder(run).delete(clients).where(eq(clients.id, id))
-          return (await plain(removing.returning({ id: clients.id }))).length > 0
+          return (await plain(removing.returning({ id: columns.id }))).length > 0
         },
         { patient: true }
       )
+    }
   }
 }
 
@@ -85,6 +99,20 @@ const toClient = ({ previousDigest, previousUntil, ...row }: Row): Client => ({
   name: orUndefined(row.name),
   requirePkce: row.requirePkce
 })
+
+const readClient = (values: readonly unknown[]): Client => {
+  const [id, secretDigest, previousDigest, previousUntil, redirectUri, allowedScopes, name, requirePkce] = values
+  return toClient({
+    id: String(id),
+    secretDigest: optional(secretDigest, readBytes) ?? null,
+    previousDigest: optional(previousDigest, readBytes) ?? null,
+    previousUntil: optional(previousUntil, readInstant) ?? null,
+    redirectUri: optional(redirectUri, String) ?? null,
+    allowedScopes: readTexts(allowedScopes),
+    name: optional(name, String) ?? null,
+    requirePkce: requirePkce === true
+  })
+}
 
 const toRow = ({ previousSecret, ...client }: Client): Row => ({
   id: client.id,

@@ -1,12 +1,12 @@
-import { eq, isNull } from 'drizzle-orm'
+import { and, eq, isNull } from 'drizzle-orm'
 import type { CodeStore, StoredCode } from '../../core/ports.js'
 import type { Driver } from './driver.js'
-import { BEGIN_GRANT, beginGrant, grantColumns } from './grants.js'
-import { asked, askedKey, gatheredLookup, position } from './lookups.js'
+import { BEGIN_GRANT, beginGrant, grantColumns, readGrant } from './grants.js'
+import { key, type Lookups } from './lookup/lookups.js'
 import { codes, grants } from './schema.js'
-import { builder } from './statements.js'
+import { builder, typed } from './statements.js'
 import { TOKEN_COLUMNS, tokenValues } from './token-values.js'
-import { bytes, bytesList, orUndefined } from './values.js'
+import { bytes, bytesElement, optional, readBytes, readInstant } from './values.js'
 
 const INSERT = `
 with ${BEGIN_GRANT}
@@ -37,43 +37,42 @@ select id, $2, $3, $4, $5, $6, $7 from spent
 returning true`
 
 const columns = {
-  digest: codes.digest,
-  grant: grantColumns,
-  redirectUri: codes.redirectUri,
-  challenge: codes.challenge,
-  issuedAt: codes.issuedAt,
-  expiresAt: codes.expiresAt,
-  spent: codes.spent
+  ...grantColumns,
+  digest: typed(codes.digest),
+  redirectUri: typed(codes.redirectUri),
+  challenge: typed(codes.challenge),
+  issuedAt: typed(codes.issuedAt),
+  expiresAt: typed(codes.expiresAt),
+  spent: typed(codes.spent)
 }
 
-interface CodeRow extends Omit<StoredCode, 'redirectUri' | 'challenge'> {
-  readonly redirectUri: string | null
-  readonly challenge: string | null
+const readCode = (values: readonly unknown[]): StoredCode => {
+  const [digest, redirectUri, challenge, issuedAt, expiresAt, spent] = values.slice(Object.keys(grantColumns).length)
+  return {
+    digest: readBytes(digest),
+    grant: readGrant(values),
+    redirectUri: optional(redirectUri, String),
+    challenge: optional(challenge, String),
+    issuedAt: readInstant(issuedAt),
+    expiresAt: readInstant(expiresAt),
+    spent: spent === true
+  }
 }
 
-const toCode = (row: CodeRow): StoredCode => ({
-  digest: row.digest,
-  grant: row.grant,
-  issuedAt: row.issuedAt,
-  expiresAt: row.expiresAt,
-  spent: row.spent,
-  redirectUri: orUndefined(row.redirectUri),
-  challenge: orUndefined(row.challenge)
-})
-
-export const createCodeStore = ({ read, write }: Driver): CodeStore => {
-  const reader = builder(read)
-  const find = gatheredLookup(
-    reader
-      .select({ ...columns, position })
-      .from(asked('bytea'))
-      .innerJoin(codes, eq(codes.digest, askedKey))
+export const createCodeStore = ({ write }: Pick<Driver, 'write'>, lookups: Lookups): CodeStore => {
+  const find = lookups.create({
+    name: 'code_by_digest',
+    company: 'token',
+    columns,
+    select: builder(write)
+      .select(columns)
+      .from(codes)
       .innerJoin(grants, eq(grants.id, codes.grantId))
-      .where(isNull(grants.revokedAt))
-      .prepare('codes_by_digest'),
-    bytesList,
-    toCode
-  )
+      .where(and(eq(codes.digest, key), isNull(grants.revokedAt))),
+    type: 'bytea',
+    literal: bytesElement,
+    read: readCode
+  })
 
   return {
     async insert(code, generation) {

@@ -4,7 +4,7 @@ import { createClientStore } from './clients.js'
 import { createCodeStore } from './codes.js'
 import type { Driver } from './driver.js'
 import { createHeroStore } from './heroes.js'
-import { createJoin } from './joined.js'
+import { createLookups } from './lookup/lookups.js'
 import { migrate } from './migrations.js'
 import type { ServerOptions } from './server.js'
 import { createTokenStore } from './tokens.js'
@@ -38,14 +38,14 @@ export const openEmbedded = async (folder: string): Promise<Database> => {
 }
 
 const over = (driver: Driver): Database => {
-  const joining = { ...driver, join: createJoin(driver.read) }
+  const lookups = createLookups(driver)
   return {
     stores: {
-      heroes: createHeroStore(joining),
-      users: createUserStore(driver),
-      clients: createClientStore(driver),
-      codes: createCodeStore(driver),
-      tokens: createTokenStore(joining),
+      heroes: createHeroStore(driver, lookups),
+      users: createUserStore(driver, lookups),
+      clients: createClientStore(driver, lookups),
+      codes: createCodeStore(driver, lookups),
+      tokens: createTokenStore(driver, lookups),
       attempts: createAttemptStore(driver)
     },
     migrate: () => migrate(driver),

@@ -13,10 +13,13 @@ export interface TransactionOptions {
  * that was answered before it has stored.
  */
 export interface Driver {
-  /** For look-ups of less than a millisecond: they wait for no commit and for no list. */
+  /** For look-ups of less than a millisecond: they wait for no commit and for no list, and hardly for a lock (55P03). */
   readonly read: Run
   readonly write: Run
-  /** The statements that `work` runs take effect together or not at all. `work` may run again after a deadlock. */
-  transaction<T>(work: (run: Run) => Promise<T>, options?: TransactionOptions): Promise<T>
+  /**
+   * The statements that `work` runs take effect together or not at all. `work` may run again after a deadlock.
+   * `name`: the same for all calls that lock the same tables.
+   */
+  transaction<T>(name: string, work: (run: Run) => Promise<T>, options?: TransactionOptions): Promise<T>
   close(): Promise<void>
 }

@@ -15,7 +15,7 @@ export const openFolder = async (folder: string): Promise<Driver> => {
     return {
       read: run,
       write: run,
-      transaction: work => translated(() => engine.transaction(transaction => work(runOn(transaction)))),
+      transaction: (_name, work) => translated(() => engine.transaction(transaction => work(runOn(transaction)))),
       async close() {
         await engine.close()
         unlock()

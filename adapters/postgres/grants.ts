@@ -1,15 +1,25 @@
 import type { Grant } from '../../core/model.js'
 import type { Value } from './driver.js'
 import { grants } from './schema.js'
-import { textList } from './values.js'
+import { typed } from './statements.js'
+import { readInstant, readTexts, textList } from './values.js'
 
+/** What {@link readGrant} reads. */
 export const grantColumns = {
-  id: grants.id,
-  userId: grants.userId,
-  clientId: grants.clientId,
-  scopes: grants.scopes,
-  expiresAt: grants.expiresAt
+  grantId: typed(grants.id),
+  userId: typed(grants.userId),
+  clientId: typed(grants.clientId),
+  grantScopes: typed(grants.scopes),
+  grantExpiresAt: typed(grants.expiresAt)
 }
+
+export const readGrant = ([id, userId, clientId, scopes, expiresAt]: readonly unknown[]): Grant => ({
+  id: String(id),
+  userId: Number(userId),
+  clientId: String(clientId),
+  scopes: readTexts(scopes),
+  expiresAt: readInstant(expiresAt)
+})
 
 /**
  * Begins a grant, the first of the two steps of a login, with the values $1 to $7. The locks make whoever ends

@@ -1,20 +1,20 @@
 import { eq } from 'drizzle-orm'
 import type { Hero } from '../../core/model.js'
 import type { HeroStore } from '../../core/ports.js'
+import type { Driver } from './driver.js'
 import { isDuplicate } from './errors.js'
 import { gather } from './gather.js'
-import type { JoiningDriver } from './joined.js'
-import { joinedLookup, key } from './lookups.js'
+import { key, type Lookups } from './lookup/lookups.js'
 import { heroes } from './schema.js'
-import { builder, plain } from './statements.js'
+import { builder, plain, typed } from './statements.js'
 import { textList } from './values.js'
 
-const columns = { id: heroes.id, name: heroes.name }
+const columns = { id: typed(heroes.id), name: typed(heroes.name) }
 const toHero = ([id, name]: readonly unknown[]): Hero => ({ id: Number(id), name: String(name) })
 
 // strpos, unlike LIKE, has no pattern to escape; it finds an empty text everywhere.
 const LIST = `
-select id, name from hero
+select id::int8, name::text from hero
 where id > $1 and strpos(name_lower, $2) > 0
 order by id limit $3`
 
@@ -23,17 +23,10 @@ const INSERT = `
 insert into hero (name, name_lower)
 select name, name_lower from unnest($1::text[], $2::text[]) as asked (name, name_lower)
 on conflict (name) do nothing
-returning id, name`
+returning id::int8, name::text`
 
-export const createHeroStore = ({ read, write, join }: JoiningDriver): HeroStore => {
+export const createHeroStore = ({ write }: Pick<Driver, 'write'>, lookups: Lookups): HeroStore => {
   const writer = builder(write)
-  const find = joinedLookup(
-    join,
-    builder(read).select(columns).from(heroes).where(eq(heroes.id, key)),
-    { name: 'hero', type: 'bigint', width: 2 },
-    (ids: readonly number[]) => `{${ids.join()}}`,
-    toHero
-  )
 
   const insert = gather(
     async (names: readonly string[]) => {
@@ -46,7 +39,15 @@ export const createHeroStore = ({ read, write, join }: JoiningDriver): HeroStore
   )
 
   return {
-    find,
+    find: lookups.create({
+      name: 'hero',
+      company: 'read',
+      columns,
+      select: writer.select(columns).from(heroes).where(eq(heroes.id, key)),
+      type: 'bigint',
+      literal: String,
+      read: toHero
+    }),
 
     async list({ nameContains = '', after = Number.MIN_SAFE_INTEGER, limit = Number.MAX_SAFE_INTEGER }) {
       return (await write(LIST, [after, nameContains.toLowerCase(), limit])).map(toHero)
@@ -66,7 +67,12 @@ export const createHeroStore = ({ read, write, join }: JoiningDriver): HeroStore
     },
 
     async remove(id) {
-      const removed = await plain(writer.delete(heroes).where(eq(heroes.id, id)).returning({ id: heroes.id }))
+      const removed = await plain(
+        writer
+          .delete(heroes)
+          .where(eq(heroes.id, id))
+          .returning({ id: typed(heroes.id) })
+      )
       return removed.length > 0
     }
   }

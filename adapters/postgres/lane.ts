@@ -1,7 +1,9 @@
+import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import postgres from 'postgres'
 import type { Run, Value } from './driver.js'
 import { endsConnection } from './errors.js'
+import { neverResent } from './resending.js'
 import { createTimeouts, type Timeouts } from './timeouts.js'
 
 export interface LaneOptions {
@@ -27,6 +29,11 @@ export interface Lane {
 /** The server ends a statement that runs longer, in milliseconds: a connection that stays silent beyond this is dead. */
 const STATEMENT_TIMEOUT = 3000
 const SILENCE = createTimeouts(STATEMENT_TIMEOUT + 500)
+/**
+ * How long a statement waits for a lock, in milliseconds, before it fails with 55P03. On a connection that many share, all
+ * behind it wait as well. A row's lock is held for one statement, a table's for a migration.
+ */
+const LOCK_TIMEOUT = { shared: 100, exclusive: 500 }
 const CONNECT_TIMEOUT_SECONDS = 2
 
 /** A plan made while the tables were small stays until they are analysed: it must not read them whole, nor an index. */
@@ -40,6 +47,7 @@ export const LOOKUP_PLANNING = {
 /** Connects with the first statement. */
 export const openLane = (url: string, { prepare, lookups }: LaneOptions): Lane => {
   let socket: Socket | undefined
+  let connected = false
   let lost = false
   const running = new Set<(reason: unknown) => void>()
   let endSilence = (): void => {}
@@ -57,11 +65,18 @@ export const openLane = (url: string, { prepare, lookups }: LaneOptions): Lane =
     onnotice: () => {},
     onclose: () => drop(),
     // Of our own making: postgres.js only half-closes the socket of a frozen server, which keeps the process alive for good.
-    socket: ({ host: [host], port: [port], path }: Address) => {
-      if (socket !== undefined) throw connectionLost()
-      socket = path ? connect({ path }) : connect({ host, port, noDelay: true })
-      // The name that TLS asks the certificate for.
-      return Object.assign(socket, { host })
+    socket: async (address: Address) => {
+      try {
+        if (connected) throw connectionLost()
+        connected = true
+        return await connectToFirst(address, opened => {
+          socket = opened
+        })
+      } catch (error) {
+        // Of several hosts postgres.js would take this for the first one's failure, and wait for the next for good.
+        drop(error)
+        throw error
+      }
     },
     connection: {
       application_name: 'heroes',
@@ -70,6 +85,7 @@ export const openLane = (url: string, { prepare, lookups }: LaneOptions): Lane =
       ...(prepare && {
         // A transaction-mode pooler refuses these, as it cannot keep them apart.
         statement_timeout: STATEMENT_TIMEOUT,
+        lock_timeout: lookups ? LOCK_TIMEOUT.shared : LOCK_TIMEOUT.exclusive,
         idle_in_transaction_session_timeout: 10_000,
         default_transaction_isolation: 'read committed' as const,
         ...(lookups && LOOKUP_PLANNING)
@@ -85,7 +101,9 @@ export const openLane = (url: string, { prepare, lookups }: LaneOptions): Lane =
     // By hand: what waits for a connection that is never made, postgres.js forgets.
     for (const reject of running) reject(reason)
     running.clear()
-    void client.end({ timeout: 0 }).then(() => socket?.destroy())
+    // At once: nothing that the driver would still send may reach the server.
+    socket?.destroy()
+    void client.end({ timeout: 0 })
   }
 
   return {
@@ -102,21 +120,20 @@ export const openLane = (url: string, { prepare, lookups }: LaneOptions): Lane =
           endSilence()
           if (running.size > 0) endSilence = silence.begin(drop)
         }
-        client
-          .unsafe(text, [...values], { prepare: true })
-          .values()
-          .then(
-            rows => {
-              heard()
-              resolve(rows)
-            },
-            (error: unknown) => {
-              heard()
-              // Not left to the end of the socket, which comes a moment later: the next statement would run into it.
-              if (endsConnection(error)) drop(error)
-              reject(error)
-            }
-          )
+        const statement = client.unsafe(text, values.map(encodable), { prepare: true }).values()
+        neverResent(statement, drop)
+        statement.then(
+          rows => {
+            heard()
+            resolve(rows)
+          },
+          (error: unknown) => {
+            heard()
+            // Not left to the end of the socket, which comes a moment later: the next statement would run into it.
+            if (endsConnection(error)) drop(error)
+            reject(error)
+          }
+        )
       }),
     drop,
     async end() {
@@ -126,11 +143,39 @@ export const openLane = (url: string, { prepare, lookups }: LaneOptions): Lane =
   }
 }
 
-/** What postgres.js has made of the URL; of several hosts the first one is asked. */
+/** What postgres.js has made of the URL. */
 interface Address {
-  readonly host: readonly [string, ...string[]]
-  readonly port: readonly [number, ...number[]]
+  readonly host: readonly string[]
+  readonly port: readonly number[]
   readonly path: string | false
 }
+
+/** Resolves with the connection to the first host that takes it; `opened` gets each socket as it is made. */
+const connectToFirst = async ({ host, port, path }: Address, opened: (socket: Socket) => void): Promise<Socket> => {
+  let failure: unknown
+  for (const [index, name] of host.entries()) {
+    const socket = path ? connect({ path }) : connect({ host: name, port: port[index] ?? 5432, noDelay: true })
+    opened(socket)
+    const signal = AbortSignal.timeout(CONNECT_TIMEOUT_SECONDS * 1000)
+    try {
+      await once(socket, 'connect', { signal })
+      // The name that TLS asks the certificate for.
+      return Object.assign(socket, { host: name })
+    } catch (error) {
+      socket.destroy()
+      failure ??= signal.aborted ? connectTimeout() : error
+    }
+  }
+  throw failure
+}
+
+/** postgres.js throws while it writes a date that is none, and takes that for the failure of the statement before. */
+const encodable = (value: Value): Value => {
+  if (value instanceof Date && Number.isNaN(value.getTime())) throw new TypeError('the date is invalid')
+  return value
+}
+
+const connectTimeout = (): Error =>
+  Object.assign(new Error(`no connection within ${CONNECT_TIMEOUT_SECONDS} s`), { code: 'CONNECT_TIMEOUT' })
 
 const connectionLost = (): Error => Object.assign(new Error('the connection was lost'), { code: 'CONNECTION_CLOSED' })

@@ -15,6 +15,7 @@ export const migrate = async ({ write, transaction }: Driver): Promise<void> => 
   const newest = Math.max(...migrations.map(({ folderMillis }) => folderMillis))
   if ((await lastApplied(write)) >= newest) return
   await transaction(
+    'migrate',
     async run => {
       await run('select pg_advisory_xact_lock($1)', [LOCK])
       const last = await lastApplied(run)

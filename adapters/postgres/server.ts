@@ -1,80 +1,49 @@
 import type { Driver, Run } from './driver.js'
-import { isRolledBack, StatementError, translate, unavailable } from './errors.js'
+import { StatementError, translate, unavailable } from './errors.js'
 import { type Lane, openLane } from './lane.js'
+import { closing, createPool } from './pool.js'
 import { createTimeouts, type Timeouts } from './timeouts.js'
 
 export interface ServerOptions {
-  /** How many connections writes and lists share; look-ups have one more of their own. */
+  /** Connections to the server, from 1. One of two or more is for look-ups alone. */
   readonly pool: number
   /** False behind a transaction-mode pooler such as PgBouncer. */
   readonly prepare: boolean
 }
 
-/** Every answer is there within five seconds, and these are not all that a request waits for. */
+/** What a statement may take together with its wait for a connection. A request has five seconds, for all that it asks. */
 const DEADLINE = createTimeouts(4000)
 const PATIENT_DEADLINE = createTimeouts(600_000)
-const TRIES = 3
 
 /** Connects when asked for the first time, and again whenever a connection was lost: that a server is away is no reason to fail here. */
-export const connectServer = (url: string, { pool, prepare }: ServerOptions): Driver => {
-  let closed = false
-  const open = (lookups: boolean): Lane => {
-    if (closed) throw unavailable(new StatementError('the database is closed', 'CONNECTION_ENDED'))
-    return openLane(url, { prepare, lookups })
-  }
+export const connectServer = (url: string, { pool: size, prepare }: ServerOptions): Driver => {
+  // Unprepared statements cannot follow each other without waiting, and would stand in line on one connection.
+  const pipelines = prepare && size > 1
+  const pool = createPool(pipelines ? size - 1 : size, () => openLane(url, { prepare, lookups: false }))
 
   // One connection, on which statements follow each other without waiting for answers: 1.86 times the rate of a pool.
-  let reader = open(true)
+  let reader: Lane | undefined
+  let closed = false
   const pipelined: Run = (text, values) =>
     within(DEADLINE, async () => {
-      if (reader.lost) reader = open(true)
+      if (closed) throw closing()
+      if (reader === undefined || reader.lost) reader = openLane(url, { prepare, lookups: true })
       return reader.run(text, values)
     })
 
-  const idle: Lane[] = []
-  const busy = new Set<Lane>()
-  const waiting: { readonly until: number; readonly take: (lane: Lane) => void }[] = []
-
-  /** A connection that nobody else uses meanwhile. */
-  const acquire = (deadline: Timeouts): Promise<Lane> | Lane => {
-    if (busy.size < pool) return claim(idle.pop())
-    return new Promise(take => waiting.push({ until: performance.now() + deadline.milliseconds, take }))
-  }
-  const claim = (lane: Lane | undefined): Lane => {
-    const usable = lane === undefined || lane.lost ? open(false) : lane
-    busy.add(usable)
-    return usable
-  }
-  const release = (lane: Lane): void => {
-    busy.delete(lane)
-    let next = waiting.shift()
-    // Whoever was answered meanwhile wants no write any more.
-    while (next !== undefined && next.until < performance.now()) next = waiting.shift()
-    if (next !== undefined && !closed) next.take(claim(lane))
-    else idle.push(lane)
-  }
-
-  const exclusively = <T>(deadline: Timeouts, work: (lane: Lane) => Promise<T>): Promise<T> =>
-    within(deadline, async () => {
-      const lane = await acquire(deadline)
-      try {
-        return await again(TRIES, () => work(lane))
-      } finally {
-        release(lane)
-      }
-    })
-
-  const write: Run = (text, values) => exclusively(DEADLINE, lane => lane.run(text, values))
+  const write: Run = (text, values) =>
+    within(DEADLINE, () => pool.use(text, DEADLINE.milliseconds, lane => lane.run(text, values)))
 
   return {
-    // Unprepared statements cannot follow each other without waiting, and would stand in line on one connection.
-    read: prepare ? pipelined : write,
+    read: pipelines ? pipelined : write,
     write,
-    transaction: (work, { patient } = { patient: false }) =>
-      exclusively(patient ? PATIENT_DEADLINE : DEADLINE, lane => transact(lane, patient, work)),
+    transaction: (name, work, { patient } = { patient: false }) => {
+      const deadline = patient ? PATIENT_DEADLINE : DEADLINE
+      return within(deadline, () => pool.use(name, deadline.milliseconds, lane => transact(lane, patient, work)))
+    },
     async close() {
       closed = true
-      await Promise.all([reader, ...idle, ...busy].map(lane => lane.end()))
+      await Promise.all([reader?.end(), pool.close()])
     }
   }
 }
@@ -85,22 +54,15 @@ const transact = async <T>(lane: Lane, patient: boolean, work: (run: Run) => Pro
   // server that does not even begin.
   await lane.run('begin isolation level read committed', [])
   try {
-    if (patient) await run(`set local statement_timeout = ${PATIENT_DEADLINE.milliseconds}`, [])
+    if (patient) {
+      await run(`set local statement_timeout = ${PATIENT_DEADLINE.milliseconds}`, [])
+      await run('set local lock_timeout = 0', [])
+    }
     const result = await work(run)
     await run('commit', [])
     return result
   } catch (error) {
     await run('rollback', []).catch(() => lane.drop())
-    throw error
-  }
-}
-
-/** Tries again what PostgreSQL has rolled back. Never what a lost connection left open: that may have happened. */
-const again = async <T>(tries: number, work: () => Promise<T>): Promise<T> => {
-  try {
-    return await work()
-  } catch (error) {
-    if (tries > 1 && isRolledBack(error)) return again(tries - 1, work)
     throw error
   }
 }

@@ -39,10 +39,10 @@ with latest as (
 ), moved as (
   update "grant" set sweep_at = expiry from latest where "grant".id = latest.id and expiry >= $2
 )
-delete from "grant" using latest where "grant".id = latest.id and expiry < $2`
+delete from "grant" using latest where "grant".id = latest.id and (expiry is null or expiry < $2)`
 
 export const removeExpired = (transaction: Driver['transaction'], at: Date, limit: number): Promise<number> =>
-  transaction(async run => {
+  transaction('grant.sweep', async run => {
     const picked = await run(PICK, [at, limit])
     // A statement of its own: it sees what was stored under the grants until they were locked.
     if (picked.length > 0) await run(REMOVE, [`{${picked.join()}}`, at])

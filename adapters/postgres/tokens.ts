@@ -1,15 +1,15 @@
 import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
-import type { AccessToken, Token } from '../../core/model.js'
+import type { AccessToken } from '../../core/model.js'
 import type { RefreshableToken, TokenStore } from '../../core/ports.js'
-import { BEGIN_GRANT, beginGrant, grantColumns } from './grants.js'
-import type { JoiningDriver } from './joined.js'
-import { asked, askedKey, gatheredLookup, joinedLookup, key, lookup, position } from './lookups.js'
+import type { Driver } from './driver.js'
+import { BEGIN_GRANT, beginGrant, grantColumns, readGrant } from './grants.js'
+import { key, type Lookups } from './lookup/lookups.js'
 import { createRotation } from './rotation.js'
 import { grants, tokens } from './schema.js'
-import { builder, plain } from './statements.js'
+import { builder, plain, typed } from './statements.js'
 import { eraseNonces, removeExpired } from './sweep.js'
 import { TOKEN_COLUMNS, tokenValues } from './token-values.js'
-import { bytesList, latest, orUndefined, readInstant, readTexts } from './values.js'
+import { bytesElement, latest, optional, readBytes, readInstant, readTexts } from './values.js'
 
 const INSERT = `
 with ${BEGIN_GRANT}
@@ -18,83 +18,59 @@ select id, $8, $9, $10, $11, $12, $13 from begun
 returning true`
 
 const accessColumns = {
-  grantId: tokens.grantId,
-  scopes: tokens.scopes,
-  issuedAt: tokens.issuedAt,
-  expiresAt: tokens.expiresAt
+  grantId: typed(tokens.grantId),
+  scopes: typed(tokens.scopes),
+  issuedAt: typed(tokens.issuedAt),
+  expiresAt: typed(tokens.expiresAt)
 }
 
-const toAccessToken = ([grantId, scopes, issuedAt, expiresAt]: readonly unknown[]): AccessToken => ({
+const readAccess = ([grantId, scopes, issuedAt, expiresAt]: readonly unknown[]): AccessToken => ({
   grantId: String(grantId),
   scopes: readTexts(scopes),
   issuedAt: readInstant(issuedAt),
   expiresAt: readInstant(expiresAt)
 })
 
-const spendable = {
-  accessDigest: tokens.accessDigest,
-  refreshDigest: tokens.refreshDigest,
-  grant: grantColumns,
-  scopes: tokens.scopes,
-  issuedAt: tokens.issuedAt,
-  expiresAt: tokens.expiresAt,
-  refreshExpiresAt: tokens.refreshExpiresAt,
-  spentAt: tokens.spentAt,
-  nonce: tokens.nonce
+const refreshColumns = {
+  ...grantColumns,
+  accessDigest: typed(tokens.accessDigest),
+  refreshDigest: typed(tokens.refreshDigest),
+  scopes: typed(tokens.scopes),
+  issuedAt: typed(tokens.issuedAt),
+  expiresAt: typed(tokens.expiresAt),
+  refreshExpiresAt: typed(tokens.refreshExpiresAt),
+  spentAt: typed(tokens.spentAt),
+  nonce: typed(tokens.nonce)
 }
 
-interface SpendableRow extends Omit<Token, 'refreshDigest' | 'refreshExpiresAt'> {
-  readonly refreshDigest: string | null
-  readonly refreshExpiresAt: Date | null
-  readonly spentAt: Date | null
-  readonly nonce: string | null
+const readRefreshable = (values: readonly unknown[]): RefreshableToken => {
+  const [accessDigest, refreshDigest, scopes, issuedAt, expiresAt, refreshExpiresAt, spentAt, nonce] = values.slice(
+    Object.keys(grantColumns).length
+  )
+  return {
+    accessDigest: readBytes(accessDigest),
+    refreshDigest: optional(refreshDigest, readBytes),
+    grant: readGrant(values),
+    scopes: readTexts(scopes),
+    issuedAt: readInstant(issuedAt),
+    expiresAt: readInstant(expiresAt),
+    refreshExpiresAt: optional(refreshExpiresAt, readInstant),
+    spent: optional(spentAt, at => ({ at: readInstant(at), nonce: optional(nonce, readBytes) }))
+  }
 }
 
-const toRefreshable = (row: SpendableRow): RefreshableToken => ({
-  accessDigest: row.accessDigest,
-  refreshDigest: orUndefined(row.refreshDigest),
-  grant: row.grant,
-  scopes: row.scopes,
-  issuedAt: row.issuedAt,
-  expiresAt: row.expiresAt,
-  refreshExpiresAt: orUndefined(row.refreshExpiresAt),
-  spent: row.spentAt === null ? undefined : { at: row.spentAt, nonce: orUndefined(row.nonce) }
-})
-
-export const createTokenStore = ({ read, write, transaction, join }: JoiningDriver): TokenStore => {
-  const reader = builder(read)
+export const createTokenStore = (
+  { write, transaction }: Pick<Driver, 'write' | 'transaction'>,
+  lookups: Lookups
+): TokenStore => {
   const writer = builder(write)
 
   // By an index of the revoked alone, which is small: the grant's own row and its index are four more pages to read among millions.
   // A value and no `exists`, which could be planned as a list of all that are revoked.
-  const tombstone = reader
+  const tombstone = writer
     .select({ revokedAt: grants.revokedAt })
     .from(grants)
     .where(and(eq(grants.id, tokens.grantId), isNotNull(grants.revokedAt)))
-  const findByAccess = joinedLookup(
-    join,
-    reader
-      .select(accessColumns)
-      .from(tokens)
-      .where(
-        and(eq(tokens.accessDigest, key), isNull(tokens.spentAt), isNull(tokens.revokedAt), sql`(${tombstone}) is null`)
-      ),
-    { name: 'token_by_access', type: 'bytea', width: 4 },
-    bytesList,
-    toAccessToken
-  )
-
-  const findByRefresh = gatheredLookup(
-    reader
-      .select({ ...spendable, position })
-      .from(asked('bytea'))
-      .innerJoin(tokens, eq(tokens.refreshDigest, askedKey))
-      .innerJoin(grants, eq(grants.id, tokens.grantId))
-      .where(isNull(grants.revokedAt))
-      .prepare('tokens_by_refresh'),
-    bytesList,
-    toRefreshable
-  )
 
   const rotate = createRotation(write)
 
@@ -105,18 +81,51 @@ export const createTokenStore = ({ read, write, transaction, join }: JoiningDriv
       return (await write(INSERT, values)).length > 0
     },
 
-    findByAccess,
+    findByAccess: lookups.create({
+      name: 'token_by_access',
+      company: 'read',
+      columns: accessColumns,
+      select: writer
+        .select(accessColumns)
+        .from(tokens)
+        .where(
+          and(
+            eq(tokens.accessDigest, key),
+            isNull(tokens.spentAt),
+            isNull(tokens.revokedAt),
+            sql`(${tombstone}) is null`
+          )
+        ),
+      type: 'bytea',
+      literal: bytesElement,
+      read: readAccess
+    }),
 
-    findByRefresh,
+    findByRefresh: lookups.create({
+      name: 'token_by_refresh',
+      company: 'token',
+      columns: refreshColumns,
+      select: writer
+        .select(refreshColumns)
+        .from(tokens)
+        .innerJoin(grants, eq(grants.id, tokens.grantId))
+        .where(and(eq(tokens.refreshDigest, key), isNull(grants.revokedAt))),
+      type: 'bytea',
+      literal: bytesElement,
+      read: readRefreshable
+    }),
 
-    findGrant: lookup(
-      reader
+    findGrant: lookups.create({
+      name: 'grant',
+      columns: grantColumns,
+      select: writer
         .select(grantColumns)
         .from(grants)
-        .where(and(eq(grants.id, key), isNull(grants.revokedAt)))
-        .prepare('grant'),
-      grant => grant
-    ),
+        .where(and(eq(grants.id, key), isNull(grants.revokedAt))),
+      type: 'uuid',
+      literal: String,
+      read: readGrant
+    }),
 
     rotate: (digest, spend, successor) => rotate({ digest, spend, successor }),
 

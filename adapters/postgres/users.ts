@@ -2,26 +2,42 @@ import { and, asc, eq, isNull, sql } from 'drizzle-orm'
 import type { PasswordHash, User } from '../../core/model.js'
 import type { UserStore } from '../../core/ports.js'
 import type { Driver } from './driver.js'
-import { key, lookup } from './lookups.js'
+import { removeGrantsInPieces, revokeGrantsInPieces } from './grants-in-pieces.js'
+import { key, type Lookups } from './lookup/lookups.js'
 import { grants, users } from './schema.js'
-import { builder, plain, prepared } from './statements.js'
+import { builder, plain, prepared, typed } from './statements.js'
+import { textElement } from './values.js'
 
 const columns = {
-  id: users.id,
-  username: users.username,
-  hash: users.hashedPassword,
-  salt: users.salt,
-  generation: users.generation
+  id: typed(users.id),
+  username: typed(users.username),
+  hash: typed(users.hashedPassword),
+  salt: typed(users.salt),
+  generation: typed(users.generation)
 }
+
+const readUser = ([id, username, hash, salt, generation]: readonly unknown[]): User => ({
+  id: Number(id),
+  username: String(username),
+  password: { hash: String(hash), salt: String(salt) },
+  generation: Number(generation)
+})
 
 const toUser = ({ hash, salt, ...user }: Omit<User, 'password'> & PasswordHash): User => ({
   ...user,
   password: { hash, salt }
 })
 
-export const createUserStore = ({ read, write, transaction }: Driver): UserStore => {
-  const reader = builder(read)
+export const createUserStore = ({ write, transaction }: Driver, lookups: Lookups): UserStore => {
   const writer = builder(write)
+  const findByUsername = lookups.create({
+    name: 'user_by_name',
+    columns,
+    select: writer.select(columns).from(users).where(eq(users.username, key)),
+    type: 'text',
+    literal: textElement,
+    read: readUser
+  })
 
   const insert = prepared(
     writer
@@ -32,7 +48,7 @@ export const createUserStore = ({ read, write, transaction }: Driver): UserStore
         salt: sql.placeholder('salt')
       })
       .onConflictDoNothing({ target: users.username })
-      .returning({ id: users.id })
+      .returning({ id: columns.id })
       .prepare('insert_user')
   )
 
@@ -47,33 +63,37 @@ export const createUserStore = ({ read, write, transaction }: Driver): UserStore
           eq(users.salt, sql.placeholder('verifiedSalt'))
         )
       )
-      .returning({ id: users.id })
+      .returning({ id: columns.id })
       .prepare('rehash_user')
   )
 
-  const endEveryGrant = (username: string, at: Date, password?: PasswordHash): Promise<boolean> =>
-    transaction(
+  const endEveryGrant = async (username: string, at: Date, password?: PasswordHash): Promise<boolean> => {
+    const user = await findByUsername(username)
+    if (user !== undefined) await revokeGrantsInPieces(write, 'user_id', user.id, at)
+    return transaction(
+      'user.revoke',
       async run => {
         const changes = password && { hashedPassword: password.hash, salt: password.salt }
-        const [user] = await plain(
+        const [changed] = await plain(
           builder(run)
             .update(users)
             .set({ generation: sql`${users.generation} + 1`, ...changes })
             .where(eq(users.username, username))
-            .returning({ id: users.id })
+            .returning({ id: columns.id })
         )
-        if (user === undefined) return false
+        if (changed === undefined) return false
         // A statement of its own: it sees the grants of every login that the first one had to wait for.
         await plain(
           builder(run)
             .update(grants)
             .set({ revokedAt: at })
-            .where(and(eq(grants.userId, user.id), isNull(grants.revokedAt)))
+            .where(and(eq(grants.userId, changed.id), isNull(grants.revokedAt)))
         )
         return true
       },
       { patient: true }
     )
+  }
 
   return {
     async insert(username, password): Promise<User | undefined> {
@@ -81,12 +101,16 @@ export const createUserStore = ({ read, write, transaction }: Driver): UserStore
       return user && { id: user.id, username, password: { hash: password.hash, salt: password.salt }, generation: 0 }
     },
 
-    find: lookup(reader.select(columns).from(users).where(eq(users.id, key)).prepare('user'), toUser),
+    find: lookups.create({
+      name: 'user',
+      columns,
+      select: writer.select(columns).from(users).where(eq(users.id, key)),
+      type: 'bigint',
+      literal: String,
+      read: readUser
+    }),
 
-    findByUsername: lookup(
-      reader.select(columns).from(users).where(eq(users.username, key)).prepare('user_by_name'),
-      toUser
-    ),
+    findByUsername,
 
     async list() {
       return (await plain(writer.select(columns).from(users).orderBy(asc(users.id)))).map(toUser)
@@ -101,14 +125,18 @@ export const createUserStore = ({ read, write, transaction }: Driver): UserStore
 
     revoke: (username, at) => endEveryGrant(username, at),
 
-    remove: username =>
-      transaction(
+    async remove(username) {
+      const user = await findByUsername(username)
+      if (user !== undefined) await removeGrantsInPieces(write, 'user_id', user.id)
+      return transaction(
+        'user.remove',
         async run => {
           const removing = builder(run).delete(users).where(eq(users.username, username))
-          return (await plain(removing.returning({ id: users.id }))).length > 0
+          return (await plain(removing.returning({ id: columns.id }))).length > 0
         },
         { patient: true }
       )
+    }
   }
 }
 

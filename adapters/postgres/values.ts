@@ -25,14 +25,30 @@ const readTextList = (literal: string): string[] => {
 /** A `timestamptz`. */
 export const readInstant = (value: unknown): Date => new Date(Number(value))
 
-export const bytesList = (base64urls: readonly (string | undefined)[]): string =>
-  list(base64urls, text => `\\\\x${Buffer.from(text, 'base64url').toString('hex')}`)
+/** What the core calls absent is null in a row. */
+export const optional = <T>(value: unknown, read: (value: unknown) => T): T | undefined =>
+  value === null ? undefined : read(value)
+
+/** A `bytea` inside the literal of a list, for the base64url of the core. */
+export const bytesElement = (base64url: string): string =>
+  `"\\\\x${Buffer.from(base64url, 'base64url').toString('hex')}"`
+
+/** A `text` inside the literal of a list. */
+export const textElement = (text: string): string => `"${text.replaceAll(/["\\]/g, '\\$&')}"`
+
+/** A `bytea`, as the core writes it. */
+export const readBytes = (value: unknown): string => {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64url')
+  throw new TypeError('the value is no bytea')
+}
+
+export const bytesList = (base64urls: readonly (string | undefined)[]): string => list(base64urls, bytesElement)
 
 export const instantList = (instants: readonly (Date | undefined)[]): string =>
-  list(instants, instant => instant.toISOString())
+  list(instants, instant => `"${instant.toISOString()}"`)
 
 const list = <T>(items: readonly (T | undefined)[], literal: (item: T) => string): string =>
-  `{${items.map(item => (item === undefined ? 'NULL' : `"${literal(item)}"`)).join()}}`
+  `{${items.map(item => (item === undefined ? 'NULL' : literal(item))).join()}}`
 
 /** postgres.js sends a kilobyte at once, and less than that a turn later: a twentieth of the rate at 16 connections. */
 export const padded = (list: string): string => list.padEnd(1024)

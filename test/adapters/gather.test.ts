@@ -80,7 +80,7 @@ t.test(
     const same = gather<number, number>(async items => {
       statements.push([...items])
       return items
-    })
+    }, String)
     const turn = () => new Promise(resolve => setImmediate(resolve))
     for (let item = 1; item <= 16; item++) {
       await same(item)

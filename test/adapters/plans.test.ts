@@ -6,8 +6,8 @@ import { createCodeStore } from '../../adapters/postgres/codes.js'
 import { openServer } from '../../adapters/postgres/database.js'
 import type { Driver, Run } from '../../adapters/postgres/driver.js'
 import { createHeroStore } from '../../adapters/postgres/heroes.js'
-import { createJoin } from '../../adapters/postgres/joined.js'
 import { LOOKUP_PLANNING } from '../../adapters/postgres/lane.js'
+import { createLookups } from '../../adapters/postgres/lookup/lookups.js'
 import { connectServer } from '../../adapters/postgres/server.js'
 import { createTokenStore } from '../../adapters/postgres/tokens.js'
 import { createUserStore } from '../../adapters/postgres/users.js'
@@ -92,15 +92,15 @@ t.test('no statement reads a table of 100,000 rows whole, but for the full lists
   const noted: Driver = {
     read: noting(driver.read, true),
     write: noting(driver.write, false),
-    transaction: (work, options) => driver.transaction(run => work(noting(run, false)), options),
+    transaction: (name, work, options) => driver.transaction(name, run => work(noting(run, false)), options),
     close: driver.close
   }
-  const joining = { ...noted, join: createJoin(noted.read) }
-  const heroes = createHeroStore(joining)
-  const users = createUserStore(noted)
-  const clients = createClientStore(noted)
-  const codes = createCodeStore(noted)
-  const tokens = createTokenStore(joining)
+  const lookups = createLookups(noted)
+  const heroes = createHeroStore(noted, lookups)
+  const users = createUserStore(noted, lookups)
+  const clients = createClientStore(noted, lookups)
+  const codes = createCodeStore(noted, lookups)
+  const tokens = createTokenStore(noted, lookups)
   const attempts = createAttemptStore(noted)
 
   const stores = { heroes, users, clients, codes, tokens, attempts }

@@ -52,7 +52,7 @@ t.test('what keeps the database from being reached is unavailable, whoever repor
     'ECONNREFUSED ECONNRESET EPIPE ETIMEDOUT EHOSTUNREACH ENETUNREACH ENOTFOUND EAI_AGAIN ENOENT ' +
     'CONNECTION_CLOSED CONNECTION_DESTROYED CONNECTION_ENDED CONNECT_TIMEOUT SASL_SIGNATURE_MISMATCH ' +
     'DEPTH_ZERO_SELF_SIGNED_CERT CERT_HAS_EXPIRED ERR_TLS_CERT_ALTNAME_INVALID ' +
-    '57P01 57P02 57P03 57014 08000 08006 53300 53100 28P01 3D000 25006 40P01 40001'
+    '57P01 57P02 57P03 57014 55P03 08000 08006 53300 53100 28P01 3D000 25006 26000 0A000 40P01 40001'
   for (const code of codes.split(' ')) {
     const cause = Object.assign(new Error('why'), { code })
     t.match(translate(cause), { ...UNAVAILABLE, cause: { message: 'why', code } }, code)
@@ -121,6 +121,18 @@ t.test('the migrations make every index, check and reference of the schema', asy
       `constraints of ${name}`
     )
   }
+})
+
+t.test('a grant that has neither code nor token is swept', async t => {
+  const { stores, sql } = await open(t)
+  const { user, client } = await register(stores)
+  await sql`
+    insert into "grant" (id, user_id, client_id, scopes, expires_at, sweep_at)
+    select gen_random_uuid(), ${user.id}, ${client.id}, '{}', ${at(60)}, ${at(0)} from generate_series(1, 3)`
+  t.equal(await stores.tokens.removeExpired(at(1), 2), 2)
+  t.equal(await stores.tokens.removeExpired(at(1), 2), 1)
+  t.equal(await stores.tokens.removeExpired(at(1), 2), 0)
+  t.strictSame([...(await sql`select from "grant"`)], [])
 })
 
 t.test('nonces beyond one statement are all erased', async t => {
@@ -201,21 +213,21 @@ t.test('a call that PostgreSQL ends in a deadlock is tried again', async t => {
   t.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)
 })
 
-t.test('what takes too long is unavailable within five seconds, and harms nothing else', async t => {
-  const { stores, sql } = await open(t, { pool: 1, prepare: true })
+t.test('what takes too long is unavailable, and harms nothing else', async t => {
+  const { stores, sql } = await open(t)
   const { user } = await register(stores)
-  const unlock = await lockedBy(sql, 'select from "user" for update')
-  const start = performance.now()
+  await sql.unsafe(`
+    create function dawdle() returns trigger language plpgsql as $$ begin perform pg_sleep(60); return new; end $$;
+    create trigger slow before update on "user" for each row execute function dawdle()`)
   const rehash = () => stores.users.rehash(user.id, user.password, somePassword())
+  // A single connection is for all but look-ups.
   const [first, second, third] = [rehash(), rehash(), stores.heroes.insert('too late')]
   await Promise.all([
     t.rejects(first, { ...UNAVAILABLE, cause: { code: '57014' } }, 'the server ends it'),
     t.rejects(second, { ...UNAVAILABLE, cause: { message: /no answer/ } }, 'it began when the first was ended'),
     t.rejects(third, { ...UNAVAILABLE, cause: { message: /no answer/ } }, 'it never got a connection')
   ])
-  t.ok(performance.now() - start < 5000)
-  await unlock()
-  t.ok(await stores.heroes.insert('in time'), 'the only connection serves on')
+  t.ok(await stores.heroes.insert('in time'), 'the connection serves on')
   const heroes = await stores.heroes.list({ nameContains: undefined, after: undefined, limit: undefined })
   t.strictSame(
     heroes.map(({ name }) => name),
@@ -225,7 +237,7 @@ t.test('what takes too long is unavailable within five seconds, and harms nothin
 })
 
 t.test('what an operator asks for takes its time', async t => {
-  const { stores, sql } = await open(t)
+  const { stores, sql } = await open(t, { pool: 3, prepare: true })
   const { user, client } = await register(stores)
   const unlock = await lockedBy(sql, 'select from "user", client for update')
   const removed = Promise.all([stores.users.remove(user.username), stores.clients.remove(client.id)])
