@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import type { Socket } from 'node:net'
 import formbody from '@fastify/formbody'
-import type { FastifyReply, FastifyRequest, onRouteHookHandler, preParsingHookHandler } from 'fastify'
+import type { FastifyRequest, onRouteHookHandler, preParsingHookHandler } from 'fastify'
 import { DomainError } from '../core/index.js'
 import { HttpError } from './errors.js'
 import { type Form, parseForm } from './forms.js'
@@ -64,21 +63,12 @@ const isStorable = (json: unknown): boolean => {
   return true
 }
 
-const arriving = new WeakMap<Socket, FastifyReply>()
-
-/** The reply to the request whose body is still arriving on a connection, if it is not answered yet. */
-export const replyToArriving = (socket: Socket): FastifyReply | undefined => {
-  const reply = arriving.get(socket)
-  return reply === undefined || reply.sent || reply.request.raw.complete ? undefined : reply
-}
-
-// On the routes that can have a body and not for all of them: a hook costs, and most requests are reads.
 const guardBody: onRouteHookHandler = route => {
-  if (route.method !== 'GET' && route.method !== 'HEAD') route.preParsing = beforeBody
+  if (route.method !== 'GET' && route.method !== 'HEAD')
+    route.preParsing = [route.preParsing ?? [], refuseCoding].flat()
 }
 
-const beforeBody: preParsingHookHandler = (request, reply, _payload, done) => {
-  arriving.set(request.raw.socket, reply)
+const refuseCoding: preParsingHookHandler = (request, _reply, _payload, done) => {
   const coding = request.headers['content-encoding']
   if (coding === undefined || coding.toLowerCase() === 'identity') return done()
   done(new HttpError(415, 'the body has a content coding'))

@@ -5,11 +5,17 @@ import {
   type FastifyInstance,
   type FastifyPluginCallback,
   type FastifyPluginOptions,
+  type FastifyReply,
+  type FastifyRequest,
   type FastifyServerOptions,
   type FastifyTypeProvider,
-  fastify
+  fastify,
+  type preParsingHookHandler
 } from 'fastify'
+import { DomainError } from '../core/index.js'
 import { compress } from './compression.js'
+import { arrived, endConnection, endConnectionIfLast, readingBegins, readingEnds } from './connections.js'
+import { createDeadlines } from './deadlines.js'
 import {
   createAnswerFor,
   createErrorHandler,
@@ -20,7 +26,7 @@ import {
 } from './errors.js'
 import { constantHeaders } from './headers.js'
 import type { Log } from './log.js'
-import { createParserErrorHandler } from './parser-errors.js'
+import { createParserErrors } from './parser-errors.js'
 
 /** Routes' types come from their TypeBox schemas. */
 export interface TypeBox extends FastifyTypeProvider {
@@ -39,15 +45,32 @@ export interface HttpOptions {
   readonly trustProxy: NonNullable<FastifyServerOptions['trustProxy']>
   readonly log: Log
   readonly errorPage: ErrorPage
+  /** How long the service may take for an answer once the request has arrived; {@link ANSWER_MILLISECONDS} by default. */
+  readonly answerMilliseconds?: number | undefined
 }
+
+/** Safely below the five seconds that callers are promised: a tick of the timer and a busy event loop come on top. */
+const ANSWER_MILLISECONDS = 4700
 
 const TRAILING_SLASH = /^[^?#]+\/(?:[?#]|$)/
 
 /** A server with all that every endpoint has in common, and no endpoint. It does not listen. */
-export const createHttp = ({ version, bodyLimit, trustProxy, log, errorPage }: HttpOptions): Http => {
+export const createHttp = ({
+  version,
+  bodyLimit,
+  trustProxy,
+  log,
+  errorPage,
+  answerMilliseconds = ANSWER_MILLISECONDS
+}: HttpOptions): Http => {
   const headers = constantHeaders(version)
   const answerFor = createAnswerFor(errorPage)
   const handleError = createErrorHandler(answerFor, log)
+  const parserErrors = createParserErrors(answerFor, headers)
+  const deadlines = createDeadlines(answerMilliseconds, reply => {
+    // What the handler says afterwards finds its reply sent, and is dropped.
+    if (!reply.request.raw.socket.destroyed) reply.send(tooLate(reply))
+  })
 
   const http = fastify({
     bodyLimit,
@@ -78,7 +101,7 @@ export const createHttp = ({ version, bodyLimit, trustProxy, log, errorPage }: H
       // Checked below: Node's own refusal has none of our headers.
       requireHostHeader: false
     },
-    clientErrorHandler: createParserErrorHandler(answerFor, headers)
+    clientErrorHandler: parserErrors.refuse
   }).withTypeProvider<TypeBox>()
 
   // No route reads a body unless it says which kind: see bodies.ts.
@@ -86,7 +109,20 @@ export const createHttp = ({ version, bodyLimit, trustProxy, log, errorPage }: H
   http.setErrorHandler(handleError)
   http.setNotFoundHandler((request, reply) => handleError(undefined, request, reply))
 
+  let closing = false
+  http.addHook('preClose', done => {
+    closing = true
+    done()
+  })
+
   http.addHook('onRequest', (request, reply, done) => {
+    if (!arrived(reply)) {
+      reply.hijack()
+      return
+    }
+    deadlines.begin(reply)
+    // Node takes what follows in the packet for the other protocol's, which nobody speaks here, and drops it.
+    if (request.headers.upgrade !== undefined) endConnection(reply)
     log.followRequest?.(request, reply)
     reply.headers(headers)
     // To the router, `/heroes/` is `/heroes/:id` with an empty id.
@@ -98,20 +134,43 @@ export const createHttp = ({ version, bodyLimit, trustProxy, log, errorPage }: H
     done()
   })
 
-  let closing = false
-  http.addHook('preClose', done => {
-    closing = true
+  const beforeBody: preParsingHookHandler = (request, reply, _payload, done) => {
+    if (!hasBody(request)) return done()
+    const refusal = readingBegins(reply)
+    if (refusal !== undefined) return done(refusal)
+    const goOn = deadlines.pause(reply)
+    request.raw.once('end', () => {
+      readingEnds(reply)
+      goOn()
+    })
     done()
+  }
+  // On the routes that can have a body and not for all of them: a hook costs, and most requests are reads.
+  http.addHook('onRoute', route => {
+    if (route.method !== 'GET' && route.method !== 'HEAD') route.preParsing = beforeBody
   })
-  // One hook for both, as each is a part of what a read costs.
+
+  // One hook for all, as each is a part of what a read costs.
   http.addHook('onSend', (request, reply, payload, done) => {
+    deadlines.end(reply)
     // Fastify says so to requests that arrive from then on, but not to those under way, whose connections would stay open.
-    if (closing) reply.raw.setHeader('connection', 'close')
+    if (closing) endConnectionIfLast(reply)
     compress.call(http, request, reply, payload, done)
   })
 
   // RFC 9110 section 10.1.1: an expectation that nobody knows is ignored; Node's own 417 has none of our headers.
   http.server.on('checkExpectation', http.routing)
+  http.server.on('connect', parserErrors.refuseTunnel)
 
   return http
+}
+
+/** RFC 9112 section 6.3. */
+const hasBody = ({ headers }: FastifyRequest): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+
+const tooLate = ({ request }: FastifyReply): DomainError => {
+  const { config } = request.routeOptions
+  const advice = 'whenLate' in config ? `: ${config.whenLate}` : ''
+  return new DomainError('unavailable', `the answer took too long${advice}`, { retryAfterSeconds: 1 })
 }

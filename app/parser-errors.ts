@@ -1,7 +1,7 @@
-import { STATUS_CODES } from 'node:http'
+import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import { replyToArriving } from './bodies.js'
-import { type AnswerFor, HttpError } from './errors.js'
+import { breakOff } from './connections.js'
+import { type AnswerFor, HttpError, noSuchPath } from './errors.js'
 import type { Headers } from './headers.js'
 
 const REFUSALS: Readonly<Record<string, HttpError>> = {
@@ -11,21 +11,33 @@ const REFUSALS: Readonly<Record<string, HttpError>> = {
 }
 const MALFORMED = new HttpError(400, 'the request is malformed')
 
-/** Answers what Node's parser refuses, and requests that do not arrive in time: no route, no hook, no reply knows of them. */
-export const createParserErrorHandler =
-  (answerFor: AnswerFor, headers: Headers) =>
-  (error: Error & { code?: string }, socket: Socket): void => {
-    const refusal = REFUSALS[String(error.code)] ?? MALFORMED
-    const reply = replyToArriving(socket)
-    if (reply !== undefined) {
-      reply.raw.setHeader('connection', 'close')
-      reply.send(refusal)
-      return
-    }
+/** Answers what reaches no route, no hook and no reply. */
+export interface ParserErrors {
+  /** For what Node's parser refuses, and requests that do not arrive in time. */
+  refuse(error: Error & { code?: string }, socket: Socket): void
+  /** For `CONNECT`, of which Node knows no answer: it would end the connection, whatever is still to be answered. */
+  refuseTunnel(request: IncomingMessage): void
+}
+
+export const createParserErrors = (answerFor: AnswerFor, headers: Headers): ParserErrors => {
+  const write = (socket: Socket, refusal: HttpError): void => {
     const answer = answerFor(refusal, '')
     const fields = { ...headers, ...answer.headers, 'content-length': answer.body.length, connection: 'close' }
     const head = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
-    // To a connection that was reset, or that has been answered and goes on sending, this writes nothing.
     socket.write(`HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}\r\n${head.join('')}\r\n${answer.body}`)
-    socket.destroySoon()
   }
+
+  return {
+    refuse(error, socket) {
+      const refusal = REFUSALS[String(error.code)] ?? MALFORMED
+      breakOff(socket, refusal, () => write(socket, refusal))
+    },
+    refuseTunnel({ socket }) {
+      // Node has taken its own listeners from the connection.
+      socket.on('error', () => {}).on('timeout', () => socket.destroy())
+      socket.resume()
+      const refusal = noSuchPath()
+      breakOff(socket, refusal, () => write(socket, refusal))
+    }
+  }
+}

@@ -1,6 +1,9 @@
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { Type } from '@sinclair/typebox'
 import t from 'tap'
-import type { ErrorCode } from '../core/index.js'
+import { jsonRoutes } from '../app/bodies.js'
+import { DomainError, type ErrorCode } from '../core/index.js'
 import { createTestHttp, listen, signal } from './support/http.js'
 import { addRoutes, constant, form, json, read } from './support/sample-routes.js'
 
@@ -258,6 +261,194 @@ t.test('/auth/code answers people', async t => {
   t.equal((await http.inject({ url: '/auth/code', method: 'DELETE' })).headers.allow, 'GET, HEAD, POST')
   t.equal((await http.inject('/auth/codes')).headers['content-type'], 'application/json; charset=utf-8')
 })
+
+/** A server whose `POST /slow` answers with the name that it was sent, and `GET /slow/:name` with that, once it is told to. */
+const createSlow = (answerMilliseconds?: number) => {
+  const slow = addRoutes(createTestHttp({ answerMilliseconds }))
+  const arrived = signal()
+  const answered = signal()
+  const names: string[] = []
+  const answer = async (name: string) => {
+    names.push(name)
+    arrived.give()
+    await answered.given
+    return { name }
+  }
+  slow.get<{ Params: { name: string } }>('/slow/:name', ({ params }) => answer(params.name))
+  slow.register(
+    jsonRoutes(http => {
+      http.post('/slow', { schema: { body: Type.Object({ name: Type.String() }) } }, ({ body }) => answer(body.name))
+    })
+  )
+  return { slow, arrived, answered, names }
+}
+const getSlow = (name: string) => `GET /slow/${name} HTTP/1.1\r\nhost: a\r\n\r\n`
+const postSlow = (name: string) => {
+  const body = JSON.stringify({ name })
+  const type = `content-type: ${json['content-type']}`
+  return `POST /slow HTTP/1.1\r\nhost: a\r\n${type}\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+}
+const statuses = (received: string) =>
+  [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status))
+
+t.test('what is sound before something malformed is answered first, and the malformed once', async t => {
+  const garbage: [string, number][] = [
+    ['nonsense\r\n\r\n', 400],
+    ['nonsense\r\n\r\nGET /heroes HTTP/1.1\r\nhost: a\r\n\r\n', 400],
+    [`GET /heroes HTTP/1.1\r\nhost: a\r\nx: ${'x'.repeat(40_000)}\r\n\r\n`, 431],
+    ['CONNECT a:1 HTTP/1.1\r\nhost: a\r\n\r\n', 404]
+  ]
+  for (const [text, status] of garbage) {
+    const { slow, arrived, answered, names } = createSlow()
+    const send = await listen(slow)
+    const received = send(getSlow('one') + postSlow('two') + text)
+    await arrived.given
+    await new Promise(resolve => setImmediate(resolve))
+    answered.give()
+    const text2 = await received
+    t.strictSame(statuses(text2), [200, 200, status], text.slice(0, 40))
+    t.match(text2, /\{"name":"one"\}HTTP.*\{"name":"two"\}HTTP/s)
+    t.strictSame(names, ['one', 'two'])
+    t.match(read(text2.slice(text2.lastIndexOf('HTTP/1.1'))).headers, { ...constant, connection: 'close' })
+    await slow.close()
+  }
+})
+
+t.test('a client that has nothing more to send reads the answers before its garbage too', async t => {
+  const { slow, arrived, answered } = createSlow()
+  await slow.listen({ host: '127.0.0.1', port: 0 })
+  t.teardown(() => slow.close())
+  const socket = connect({ port: Number(new URL(slow.listeningOrigin).port), host: '127.0.0.1', allowHalfOpen: true })
+  const received = text(socket)
+  socket.end(`${getSlow('one')}nonsense\r\n\r\n`)
+  await arrived.given
+  // The end of what the client sends is read after it; the connection tells nobody of it any more.
+  for (let turn = 0; turn < 10; turn++) await new Promise(resolve => setImmediate(resolve))
+  answered.give()
+  t.strictSame(statuses(await received), [200, 400])
+})
+
+t.test('what is malformed in the rest of a request that was answered draws no second answer', async t => {
+  const head = (url: string, more = '') =>
+    `POST ${url} HTTP/1.1\r\nhost: a\r\n${more}transfer-encoding: chunked\r\n\r\n`
+  for (const [request, status] of [
+    [head('/protected'), 401],
+    [head('/nothing'), 404],
+    [head('/heroes', 'content-type: text/plain\r\n'), 415]
+  ] as const) {
+    t.strictSame(statuses(await send(`${request}zz\r\n`)), [status], 'in one packet')
+    const { slow, answered } = createSlow()
+    const sendSlow = await listen(slow)
+    const behind = sendSlow(`${getSlow('one')}${request}`, 'zz\r\n')
+    await new Promise(resolve => setImmediate(resolve))
+    answered.give()
+    t.strictSame(statuses(await behind), [200, status], 'behind a request that waits')
+    await slow.close()
+    // Its answer is out before the rest comes.
+    const socket = connect(Number(new URL(http.listeningOrigin).port), '127.0.0.1')
+    const received = text(socket)
+    socket.once('data', () => socket.write('zz\r\n'))
+    socket.write(request)
+    t.strictSame(statuses(await received), [status], 'in a packet of its own')
+  }
+})
+
+t.test(
+  'a request whose body breaks off while its token is checked is refused for its token, or else for its body',
+  async t => {
+    for (const [error, status] of [
+      [new DomainError('token_required', 'no token'), 401],
+      [undefined, 400]
+    ] as const) {
+      const checked = signal()
+      const protecting = createTestHttp()
+      protecting.register(
+        jsonRoutes(http => {
+          const check = async () => {
+            await checked.given
+            if (error) throw error
+          }
+          http.post('/', { onRequest: check }, async () => t.fail('it is never handled'))
+        })
+      )
+      const send = await listen(protecting)
+      const received = send(
+        `POST / HTTP/1.1\r\nhost: a\r\ncontent-type: ${json['content-type']}\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n`
+      )
+      await new Promise(resolve => protecting.server.once('clientError', resolve))
+      checked.give()
+      const answer = await received
+      t.strictSame(statuses(answer), [status])
+      t.match(read(answer).headers, { connection: 'close' })
+      await protecting.close()
+    }
+  }
+)
+
+t.test('a client that goes on sending what is malformed reads its answers, and is cut off in the end', async t => {
+  const socket = connect({ port: Number(new URL(http.listeningOrigin).port), host: '127.0.0.1', allowHalfOpen: true })
+  let received = ''
+  socket.on('data', data => {
+    received += data
+  })
+  socket.write('nonsense\r\n\r\n')
+  const sending = setInterval(() => socket.write('more nonsense'), 10)
+  t.teardown(() => clearInterval(sending))
+  await new Promise(resolve => socket.on('error', () => {}).once('close', resolve))
+  t.strictSame(statuses(received), [400])
+})
+
+t.test('a tunnel is refused, and one that is reset or silent harms nothing', async t => {
+  const connections: Socket[] = []
+  const keep = (connection: Socket) => connections.push(connection)
+  http.server.on('connection', keep)
+  t.teardown(() => http.server.off('connection', keep))
+  t.strictSame(statuses(await send('CONNECT a:1 HTTP/1.1\r\nhost: a\r\n\r\n')), [404])
+  for (const end of ['error', 'timeout']) {
+    const { slow, arrived, answered } = createSlow()
+    slow.server.on('connection', keep)
+    const sendSlow = await listen(slow)
+    const received = sendSlow(`${getSlow('one')}CONNECT a:1 HTTP/1.1\r\nhost: a\r\n\r\n`)
+    await arrived.given
+    const connection = connections.at(-1)
+    if (end === 'error') connection?.destroy(new Error('reset'))
+    else connection?.emit('timeout')
+    t.equal(await received, '', end)
+    answered.give()
+    await slow.close()
+  }
+})
+
+t.test('what follows a request for another protocol is left to the next connection', async t => {
+  const upgrade = 'GET /heroes HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n'
+  const { slow, names } = createSlow()
+  const sendSlow = await listen(slow)
+  t.teardown(() => slow.close())
+  for (const parts of [[upgrade + postSlow('lost')], [upgrade, postSlow('lost')]]) {
+    const answer = await sendSlow(...parts)
+    t.strictSame(statuses(answer), [200])
+    t.match(read(answer).headers, { connection: 'close' })
+  }
+  t.strictSame(names, [])
+})
+
+t.test(
+  'a server that closes answers every request of a connection, and says with the last that it is that',
+  async t => {
+    const { slow, arrived, answered } = createSlow()
+    const send = await listen(slow)
+    const received = send(getSlow('one') + getSlow('two'))
+    await arrived.given
+    const closed = slow.close()
+    await new Promise(resolve => setImmediate(resolve))
+    answered.give()
+    const [, first = '', second = ''] = (await received).split('HTTP/1.1 ')
+    t.match(first, /^200 .*\{"name":"one"\}$/s)
+    t.notMatch(first, /connection: close/i)
+    t.match(second, /^200 .*connection: close.*\{"name":"two"\}$/is)
+    await closed
+  }
+)
 
 t.test('a server that closes tells requests under way to close their connections', async t => {
   const closing = createTestHttp()

@@ -1,0 +1,94 @@
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyReply } from 'fastify'
+import type { HttpError } from './errors.js'
+
+/**
+ * The response to the latest request of each connection. Node sends a connection's answers in the order of its requests:
+ * once this one is out, all are.
+ */
+const latest = new WeakMap<Socket, ServerResponse>()
+/** The replies to requests of which the body is being read. */
+const reading = new WeakMap<ServerResponse, FastifyReply>()
+/** What to answer to a request whose body is malformed, once the body would be read. */
+const refusals = new WeakMap<ServerResponse, HttpError>()
+const closing = new WeakSet<Socket>()
+
+/** Connections that end with an answer which is decided on. */
+const over = new WeakSet<Socket>()
+
+/**
+ * Notes that a request has arrived. False when an answer before it ends its connection: then it is not to be processed
+ * (RFC 9112 section 9.6), as its answer would never be sent.
+ */
+export const arrived = ({ request, raw }: FastifyReply): boolean => {
+  const { socket } = request.raw
+  if (over.has(socket)) return false
+  latest.set(socket, raw)
+  return true
+}
+
+/** Ends the connection with this answer. */
+export const endConnection = ({ request, raw }: FastifyReply): void => {
+  over.add(request.raw.socket)
+  raw.setHeader('connection', 'close')
+}
+
+/** Ends the connection with this answer unless a request has arrived behind it, whose answer would be lost. */
+export const endConnectionIfLast = (reply: FastifyReply): void => {
+  const { request, raw } = reply
+  if (latest.get(request.raw.socket) === raw) endConnection(reply)
+  else raw.removeHeader('connection')
+}
+
+/** The body is about to be read. What comes back is a refusal if the body is known to be malformed by now. */
+export const readingBegins = (reply: FastifyReply): HttpError | undefined => {
+  reading.set(reply.raw, reply)
+  return refusals.get(reply.raw)
+}
+
+/** The body has arrived. The reply, which holds it, is not kept for as long as its connection stays open. */
+export const readingEnds = ({ raw }: FastifyReply): void => {
+  reading.delete(raw)
+}
+
+/**
+ * Ends a connection on which nothing more can be read. Sound requests are answered first. A request whose body breaks off is
+ * answered with the refusal, unless it has been answered before; what is in the place of a next request is answered
+ * by `answer`, which writes to the connection.
+ */
+export const breakOff = (socket: Socket, refusal: HttpError, answer: () => void): void => {
+  // Node tells it again for each further packet, and of connections that were reset.
+  if (closing.has(socket) || socket.destroyed) return
+  closing.add(socket)
+  // A client that is still sending would be reset before it reads its answers.
+  socket.destroySoon = () => endGently(socket)
+  // Node ends a connection when its client has nothing more to send, whatever is still to be answered.
+  socket.removeAllListeners('end')
+
+  const finish = (response: ServerResponse | undefined): void => {
+    // An answer of before may have been the last.
+    if (socket.writable && response?.req.complete !== false) answer()
+    endGently(socket)
+  }
+  const response = latest.get(socket)
+  if (response === undefined || response.closed) {
+    finish(response)
+  } else if (response.req.complete || response.writableEnded) {
+    response.once('close', () => finish(response))
+  } else {
+    response.setHeader('connection', 'close')
+    const reply = reading.get(response)
+    if (reply === undefined) refusals.set(response, refusal)
+    else reply.send(refusal)
+  }
+}
+
+const DISCARD_MILLISECONDS = 2000
+
+/** Says that nothing more will come, and discards what the client still sends for a while. */
+const endGently = (socket: Socket): void => {
+  socket.end()
+  const cutOff = setTimeout(() => socket.destroy(), DISCARD_MILLISECONDS).unref()
+  socket.once('close', () => clearTimeout(cutOff))
+}
