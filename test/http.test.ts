@@ -1,8 +1,11 @@
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { Type } from '@sinclair/typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import t from 'tap'
-import { jsonRoutes } from '../app/bodies.js'
+import { formRoutes, jsonRoutes } from '../app/bodies.js'
+import { createLog } from '../app/log.js'
+import { healthRoutes } from '../app/routes/health.js'
 import { DomainError, type ErrorCode } from '../core/index.js'
 import { createTestHttp, listen, signal } from './support/http.js'
 import { addRoutes, constant, form, json, read } from './support/sample-routes.js'
@@ -290,6 +293,133 @@ const postSlow = (name: string) => {
 }
 const statuses = (received: string) =>
   [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status))
+
+t.test('a request that is not answered in time is 503, and what its handler says later is dropped', async t => {
+  const lines: string[] = []
+  const log = createLog('info', { write: line => lines.push(line) })
+  const late = addRoutes(createTestHttp({ answerMilliseconds: 50, log }))
+  const goOn = signal()
+  const settled: Promise<unknown>[] = []
+  const wait = async () => {
+    await goOn.given
+  }
+  const slow = async (_request: FastifyRequest, reply: FastifyReply) => {
+    const done = goOn.given.then(() => {
+      reply.code(201).header('location', '/late')
+      return { late: true }
+    })
+    settled.push(done)
+    return done
+  }
+  const failing = async () => {
+    const done = goOn.given.then(() => {
+      throw new Error('too late')
+    })
+    settled.push(done.catch(() => {}))
+    return done
+  }
+  late.get('/checked', { onRequest: wait }, async () => t.fail('it is never handled'))
+  const config = { whenLate: 'ask for less' }
+  late.get('/list', { config }, slow)
+  late.get('/auth/late', failing)
+  late.register(
+    jsonRoutes(http => {
+      http.post('/json', failing)
+      http.post('/checked', { onRequest: wait }, async () => t.fail('it is never handled'))
+    })
+  )
+  late.register(formRoutes(http => http.put('/auth/code', slow)))
+  const send = await listen(late)
+  t.teardown(() => late.close())
+  const post = (head: string, body: string) =>
+    `${head} HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: ${body.length}\r\n`
+  const tooLong = { error: 'the answer took too long' }
+  const answers = await Promise.all([
+    send('GET /checked HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n'),
+    send('GET /list HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n'),
+    send('HEAD /list HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n'),
+    send('GET /auth/late HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n'),
+    send(`${post('POST /json', '{}')}content-type: application/json\r\n\r\n`, '{}'),
+    send(`${post('POST /checked', '{}')}content-type: application/json\r\n\r\n{}`),
+    send(`${post('PUT /auth/code', 'a=1')}content-type: ${form['content-type']}\r\n\r\na=1`)
+  ])
+  goOn.give()
+  await Promise.all(settled)
+  for (const answer of answers) {
+    t.strictSame(statuses(answer), [503])
+    t.match(read(answer).headers, { ...constant, 'retry-after': '1' })
+    t.notMatch(read(answer).headers, { location: String })
+  }
+  const [checked, list, head, auth, sent, held, page] = answers.map(answer => read(answer))
+  t.same(
+    [checked, sent, held].map(answer => JSON.parse(String(answer?.body))),
+    [tooLong, tooLong, tooLong]
+  )
+  t.same(JSON.parse(String(list?.body)), { error: 'the answer took too long: ask for less' })
+  t.equal(head?.body, '')
+  t.match(auth, {
+    headers: { 'cache-control': 'no-store', pragma: 'no-cache' },
+    body: '{"error":"temporarily_unavailable","error_description":"the answer took too long"}'
+  })
+  t.match(page, { headers: { 'content-type': 'text/html; charset=utf-8' }, body: /^<p>503 / })
+  const logged = lines.map(line => JSON.parse(line))
+  t.equal(logged.filter(({ level, status }) => level === 30 && status === 503).length, answers.length)
+  t.equal(logged.filter(({ level, msg }) => level === 50 && msg === 'a request failed').length, answers.length)
+  t.equal(logged.length, 2 * answers.length)
+})
+
+t.test('/health/ready is 503 when its check takes too long, and /health/live asks nobody', async t => {
+  const health = createTestHttp()
+  const checked = signal()
+  healthRoutes(health, () => checked.given, 20)
+  const late = await health.inject('/health/ready')
+  t.match(late, { statusCode: 503, headers: { 'retry-after': '1' } })
+  t.same(late.json(), { error: 'the database takes too long to answer' })
+  t.same((await health.inject('/health/live')).json(), { status: 'live' })
+  checked.give()
+  t.same((await health.inject('/health/ready')).json(), { status: 'ready' })
+})
+
+t.test('the time in which a body arrives is not the service’s', async t => {
+  const { slow, arrived, answered } = createSlow(50)
+  const others = signal()
+  slow.get('/never', () => others.given)
+  const send = await listen(slow)
+  t.teardown(() => slow.close())
+  const socket = connect(Number(new URL(slow.listeningOrigin).port), '127.0.0.1')
+  const received = text(socket)
+  const whole = postSlow('one').replace('host: a', 'host: a\r\nconnection: close')
+  socket.write(whole.slice(0, -1))
+  // Whoever came later has had his time by then.
+  for (let turn = 0; turn < 3; turn++) {
+    t.strictSame(statuses(await send('GET /never HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n')), [503])
+  }
+  socket.write(whole.slice(-1))
+  await arrived.given
+  t.match(await received, /^HTTP\/1\.1 503 /, 'and begins with its end')
+  answered.give()
+  others.give()
+})
+
+t.test('a client that has left by the end of the time is not answered, and no failure is logged', async t => {
+  const lines: string[] = []
+  const left = createTestHttp({ answerMilliseconds: 50, log: createLog('error', { write: line => lines.push(line) }) })
+  const never = signal()
+  const arrived = signal()
+  left.get('/never', () => {
+    arrived.give()
+    return never.given
+  })
+  const send = await listen(left)
+  t.teardown(() => left.close())
+  const socket = connect(Number(new URL(left.listeningOrigin).port), '127.0.0.1')
+  socket.write('GET /never HTTP/1.1\r\nhost: a\r\n\r\n')
+  await arrived.given
+  socket.destroy()
+  t.strictSame(statuses(await send('GET /never HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n')), [503])
+  t.equal(lines.length, 1)
+  never.give()
+})
 
 t.test('what is sound before something malformed is answered first, and the malformed once', async t => {
   const garbage: [string, number][] = [
