@@ -156,8 +156,8 @@ export interface AttemptStore {
    * Of any number of concurrent calls, never more than `most` are counted under a key in one window.
    */
   take(limits: readonly AttemptLimit[], at: Date, windowSeconds: number): Promise<Date | undefined>
-  /** Takes one attempt back from every key of `counted` and all of them from `cleared`. */
-  giveBack(counted: readonly Digest[], cleared: Digest): Promise<void>
+  /** Takes one attempt back from every key of `counted` and, where it is given, all of them from `cleared`. */
+  giveBack(counted: readonly Digest[], cleared: Digest | undefined): Promise<void>
   /** Removes up to `limit` keys whose window ended before `at`; the number removed. */
   removeExpired(at: Date, limit: number): Promise<number>
 }

@@ -1,7 +1,8 @@
 import t, { type Test } from 'tap'
+import { createUseCases, DomainError, type PasswordHasher, type Ports } from '../core/index.js'
 import { basic, createService, REQUEST, type Service } from './support/service.js'
 import { onEveryStore } from './support/stores.js'
-import { addClient, type Stores } from './support/world.js'
+import { addClient, blankRequest, createWorld, type Stores } from './support/world.js'
 
 let setting = 0
 
@@ -33,6 +34,53 @@ const throttled = async (stores: Stores): Promise<Throttled> => {
     }
   }
 }
+
+interface Failing {
+  /** The next logins fail so: while the user is looked up, while the password is judged, while an attempt is given back. */
+  readonly faults: { lookup?: Error; verdict?: Error; giveBack?: Error; rehash?: Error }
+  /** `ok`, or the code with which the password grant is refused. */
+  login(password: string, from?: string, username?: string): Promise<string>
+}
+
+/** A user with two attempts in a hundred seconds, over ports that can be told to fail. */
+const failing = async (stores: Stores, verdicts: Partial<PasswordHasher> = {}): Promise<Failing> => {
+  setting += 1
+  const name = `ada-${setting}`
+  const world = createWorld({ stores, policy: { loginAttempts: 2, loginWindowSeconds: 100 } })
+  const { users, attempts, passwords } = world.ports
+  const faults: Failing['faults'] = {}
+  const orFail =
+    <A extends unknown[], R>(fault: keyof typeof faults, work: (...given: A) => Promise<R>) =>
+    async (...given: A): Promise<R> => {
+      const error = faults[fault]
+      if (error !== undefined) throw error
+      return work(...given)
+    }
+  const ports: Ports = {
+    ...world.ports,
+    users: {
+      ...users,
+      findByUsername: orFail('lookup', users.findByUsername),
+      rehash: orFail('rehash', users.rehash)
+    },
+    passwords: { ...passwords, verify: orFail('verdict', passwords.verify), ...verdicts },
+    attempts: { ...attempts, giveBack: orFail('giveBack', attempts.giveBack) }
+  }
+  const useCases = createUseCases(ports, world.policy)
+  const client = await addClient(world, `app-${setting}`)
+  await useCases.registerUser({ username: name, password: 'right' })
+  return {
+    faults,
+    login: (password, from = `192.0.2.${setting}`, username = name) =>
+      useCases.issueToken(client, { ...blankRequest, grantType: 'password', username, password, address: from }).then(
+        () => 'ok',
+        (error: unknown) => (error instanceof DomainError ? error.code : String(error))
+      )
+  }
+}
+
+const OVERLOADED = new DomainError('overloaded', 'too many logins are waiting', { retryAfterSeconds: 1 })
+const AWAY = new DomainError('unavailable', 'the database cannot be reached', { retryAfterSeconds: 1 })
 
 t.test('the throttle', t =>
   onEveryStore(t, async (t, stores) => {
@@ -142,6 +190,60 @@ t.test('the throttle', t =>
         const fields = { grant_type: 'password', username: 'x', password: 'x' }
         t.equal((await form('/auth/token', fields, basic(`app-${setting}`))).statusCode, 400)
       }
+    })
+
+    await test('an attempt that ends without a verdict on the password counts nowhere', async t => {
+      const { login, faults } = await failing(stores)
+      for (const [fault, error] of [
+        ['verdict', OVERLOADED],
+        ['verdict', AWAY],
+        ['lookup', AWAY]
+      ] as const) {
+        faults[fault] = error
+        // More than fit under the pair, and under the username and the address alone.
+        for (let i = 0; i < 25; i += 1) t.equal(await login('right'), error.code)
+        delete faults[fault]
+      }
+      t.equal(await login('wrong'), 'invalid_grant')
+      t.equal(await login('right'), 'ok')
+    })
+
+    await test('an attempt without a verdict clears no wrong ones', async t => {
+      const { login, faults } = await failing(stores)
+      t.equal(await login('wrong'), 'invalid_grant')
+      faults.verdict = OVERLOADED
+      t.equal(await login('right'), 'overloaded')
+      delete faults.verdict
+      t.equal(await login('wrong'), 'invalid_grant')
+      t.equal(await login('right'), 'too_many_attempts')
+    })
+
+    await test('what ended an attempt is told even when the attempt cannot be given back', async t => {
+      const { login, faults } = await failing(stores)
+      faults.verdict = OVERLOADED
+      faults.giveBack = AWAY
+      t.equal(await login('right'), 'overloaded')
+      t.equal(await login('right'), 'overloaded')
+      t.equal(await login('right'), 'too_many_attempts', 'both are still counted')
+    })
+
+    await test('overloads of a hundred at once lock nobody out', async t => {
+      const { login, faults } = await failing(stores)
+      faults.verdict = OVERLOADED
+      const codes = await Promise.all(Array.from({ length: 100 }, (_, i) => login('right', undefined, `nobody-${i}`)))
+      t.strictSame(new Set(codes).has('invalid_grant'), false)
+      delete faults.verdict
+      t.equal(await login('right'), 'ok')
+    })
+
+    await test('a right password logs in when its hash cannot be made anew', async t => {
+      const stale = await failing(stores, { verify: async () => 'stale' })
+      for (const error of [AWAY, OVERLOADED]) {
+        stale.faults.rehash = error
+        for (let i = 0; i < 5; i += 1) t.equal(await stale.login('right'), 'ok')
+      }
+      stale.faults.rehash = new Error('a bug')
+      t.equal(await stale.login('right'), 'Error: a bug')
     })
   })
 )

@@ -41,7 +41,7 @@ export const createAttemptStore = (): AttemptStore => {
         const window = windows.get(key)
         if (window !== undefined) window.count = Math.max(0, window.count - 1)
       }
-      windows.delete(cleared)
+      if (cleared !== undefined) windows.delete(cleared)
     },
 
     async removeExpired(at, limit) {

@@ -1,6 +1,6 @@
 import type { AttemptStore } from '../../core/ports.js'
 import type { Driver } from './driver.js'
-import { bytes, bytesList } from './values.js'
+import { bytesList, bytesOrNull } from './values.js'
 
 // Counts may be lost when the server crashes, and are not waited for until they are on its disk.
 const NEED_NOT_LAST = "set_config('synchronous_commit', 'off', true)"
@@ -40,7 +40,7 @@ with locked as (
   delete from attempt using locked where attempt.key = locked.key and locked.key = $2
 ), reduced as (
   update attempt set count = greatest(count - 1, 0) from locked
-  where attempt.key = locked.key and locked.key <> $2
+  where attempt.key = locked.key and locked.key is distinct from $2
 )
 select ${NEED_NOT_LAST}`
 
@@ -67,7 +67,7 @@ export const createAttemptStore = ({ read, write, transaction }: Driver): Attemp
   },
 
   async giveBack(counted, cleared) {
-    await write(GIVE_BACK, [bytesList(counted), bytes(cleared)])
+    await write(GIVE_BACK, [bytesList(counted), bytesOrNull(cleared)])
   },
 
   async removeExpired(at, limit) {

@@ -98,6 +98,19 @@ export const attemptContract = async (t: Test, createStores: CreateStores): Prom
     t.strictSame(await attempts.take(limits(3, other), at(104), WINDOW), at(900), 'other keys keep theirs')
   })
 
+  await t.test('an attempt that is given back from every key clears none', async t => {
+    const { attempts } = await createStores()
+    const [user, pair] = [someDigest(), someDigest()]
+    for (let i = 0; i < 3; i++) await attempts.take(limits(3, user, pair), at(i), WINDOW)
+    await attempts.giveBack([user, pair], undefined)
+    for (const key of [user, pair]) {
+      t.equal(await attempts.take(limits(3, key), at(100), WINDOW), undefined)
+      t.strictSame(await attempts.take(limits(3, key), at(101), WINDOW), at(900), 'in the window as it was')
+    }
+    await attempts.giveBack([], undefined)
+    t.strictSame(await attempts.take(limits(3, pair), at(102), WINDOW), at(900))
+  })
+
   await t.test('an attempt under no key is always counted', async t => {
     const { attempts } = await createStores()
     t.equal(await attempts.take([], at(0), WINDOW), undefined)
