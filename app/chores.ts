@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
-import type { UseCases } from '../core/index.js'
+import { CLOCK_TOLERANCE_SECONDS, type UseCases } from '../core/index.js'
 import type { Database } from './main.js'
 
 export interface Chores {
@@ -7,10 +7,9 @@ export interface Chores {
   stop(): Promise<void>
 }
 
-/** Twice a minute: what the grace no longer needs is erased within a minute of its end. */
+/** Twice a minute: a nonce that no clock needs any more is erased within a minute of the grace's end. */
 const SWEEP_SECONDS = 30
 const CLOCK_SECONDS = 60
-const CLOCK_TOLERANCE_SECONDS = 5
 
 /** Housekeeping and the comparison of clocks, at once and then in the background. A failure is logged and tried again at the next turn. */
 export const startChores = (

@@ -1,4 +1,4 @@
-import type { Policy } from './policy.js'
+import { CLOCKS_APART_SECONDS, type Policy } from './policy.js'
 import type { Ports } from './ports.js'
 
 export interface HousekeepingUseCases {
@@ -24,7 +24,8 @@ export const createHousekeepingUseCases = (
 ): HousekeepingUseCases => ({
   async sweep(signal) {
     const now = clock.now().getTime()
-    await tokens.eraseNonces(new Date(now - refreshGraceSeconds * 1000))
+    // Only when no instance can be within the grace any more: an honest repeat without its nonce would count as a theft.
+    await tokens.eraseNonces(new Date(now - (refreshGraceSeconds + CLOCKS_APART_SECONDS) * 1000))
     const expired = new Date(now - SLACK_SECONDS * 1000)
     for (const store of [tokens, attempts]) {
       while (!signal?.aborted && (await store.removeExpired(expired, BATCH)) === BATCH);

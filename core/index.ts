@@ -5,7 +5,7 @@ export type { HeroPage } from './heroes.js'
 export type { TokenAnswer } from './issuing.js'
 export type { LoginAttempt } from './logins.js'
 export type { AccessToken, Client, Code, Digest, Grant, Hero, PasswordHash, Token, User } from './model.js'
-export { defaultPolicy, type Policy } from './policy.js'
+export { CLOCK_TOLERANCE_SECONDS, defaultPolicy, type Policy } from './policy.js'
 export type {
   AttemptLimit,
   AttemptStore,

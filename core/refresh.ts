@@ -20,14 +20,27 @@ export const createRefreshGrant = (
   { tokens, secrets, clock }: Pick<Ports, 'tokens' | 'secrets' | 'clock'>,
   policy: IssuingPolicy & Pick<Policy, 'refreshGraceSeconds'>
 ): RefreshGrant => {
+  /**
+   * Whether a token that was spent at `spentAt` may be repeated at `now`. The time is that of the instance that served the spend: where
+   * the two clocks differ, the grace is longer or shorter by the difference. Without a grace nothing is a repeat, not even when
+   * `spentAt` lies in this clock's future.
+   */
+  const inGrace = (spentAt: number, now: Date): boolean =>
+    policy.refreshGraceSeconds > 0 && now.getTime() < spentAt + policy.refreshGraceSeconds * 1000
+
+  /**
+   * `unspentAt`: when this instance saw the token unspent, if it did. The spend came after that, whatever time it was stored with. So the
+   * slower one of two refreshes at once on two instances is no theft, however short the grace.
+   */
   const repeat = async (
     refreshToken: string,
     { spent, grant }: RefreshableToken,
     requested: readonly string[],
-    client: Client
+    client: Client,
+    unspentAt = new Date(0)
   ): Promise<TokenAnswer> => {
     const now = clock.now()
-    if (spent?.nonce === undefined || now.getTime() >= spent.at.getTime() + policy.refreshGraceSeconds * 1000) {
+    if (spent?.nonce === undefined || !inGrace(Math.max(spent.at.getTime(), unspentAt.getTime()), now)) {
       await tokens.revokeGrant(grant.id, now)
       throw invalidGrant()
     }
@@ -63,7 +76,7 @@ export const createRefreshGrant = (
     const successor = await tokenOf(pair, token.grant, scopes, now, secrets, policy)
     if (await tokens.rotate(digest, { at: now, nonce }, successor)) return answerOf(pair, successor, now)
     // Another one was faster. Only a new look-up can tell how: the first one saw the token unspent.
-    return repeat(refreshToken, await find(), requested, client)
+    return repeat(refreshToken, await find(), requested, client, now)
   }
 }
 

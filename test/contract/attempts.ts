@@ -187,7 +187,7 @@ export const attemptContract = async (t: Test, createStores: CreateStores): Prom
     const current = someDigest()
     for (const key of ended) await attempts.take(limits(1, key), at(0), WINDOW)
     await attempts.take(limits(1, current), at(60), WINDOW)
-    t.equal(await attempts.removeExpired(at(899), 1000), 0)
+    for (const early of [899, 900]) t.equal(await attempts.removeExpired(at(early), 1000), 0)
     t.equal(await attempts.removeExpired(at(901), 2), 2)
     t.equal(await attempts.removeExpired(at(901), 2), 2)
     t.equal(await attempts.removeExpired(at(901), 2), 1)

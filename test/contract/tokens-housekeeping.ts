@@ -49,6 +49,26 @@ export const housekeepingContract = async (t: Test, createStores: CreateStores):
     t.equal(await tokens.rotate(both.refreshDigest, someSpend(), tokenUnder(both.grant)), false)
   })
 
+  await t.test('what expires at the very instant stays, and is not looked at', async t => {
+    const stores = await createStores()
+    const { codes, tokens } = stores
+    const parties = await register(stores)
+    const token = await logIn(stores, parties, { expiresAt: at(20), refreshExpiresAt: NOW })
+    const accessOnly = publicTokenUnder(grantTo(parties), { expiresAt: NOW })
+    await tokens.insert(accessOnly, 0)
+    const code = await authorize(stores, parties, { expiresAt: NOW })
+    const successor = tokenUnder(token.grant, { expiresAt: NOW, refreshExpiresAt: NOW })
+    const renewed = await logIn(stores, parties, EXPIRED)
+    await tokens.rotate(renewed.refreshDigest, someSpend(5), { ...successor, grant: renewed.grant })
+    t.equal(await tokens.removeExpired(NOW, 1), 1, 'the one whose first token had expired')
+    t.equal(await tokens.removeExpired(NOW, 1), 0)
+    t.ok(await tokens.findByRefresh(token.refreshDigest))
+    t.ok(await tokens.findByAccess(accessOnly.accessDigest))
+    t.ok(await tokens.findByAccess(successor.accessDigest))
+    t.ok(await codes.find(code.digest))
+    t.equal(await tokens.removeExpired(at(100.001), 10), 4)
+  })
+
   await t.test('a code that nobody used goes when it expires', async t => {
     const stores = await createStores()
     const parties = await register(stores)
