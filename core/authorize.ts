@@ -3,6 +3,7 @@ import type { Login, LoginAttempt } from './logins.js'
 import type { Client } from './model.js'
 import type { Policy } from './policy.js'
 import type { Ports } from './ports.js'
+import { isSameRedirect } from './redirect-uri.js'
 import { grantScopes, parseScope } from './scope.js'
 
 /** RFC 6749 section 4.1.1's authorization request with RFC 7636's parameters, as it arrived. */
@@ -100,11 +101,3 @@ const judge = (client: Client, request: AuthorizationRequest): readonly string[]
   }
   return grantScopes(scope === undefined ? [] : parseScope(scope), client.allowedScopes)
 }
-
-/** RFC 8252 section 7.3: an application on the person's own machine takes whatever port is free. */
-const LOOPBACK = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]))(?::[0-9]{1,5})?(?=[/?]|$)(.*)$/
-
-const isSameRedirect = (given: string, registered: string): boolean =>
-  given === registered || (LOOPBACK.test(registered) && withoutPort(given) === withoutPort(registered))
-
-const withoutPort = (uri: string): string => uri.replace(LOOPBACK, '$1$2')

@@ -1,6 +1,7 @@
 import { DomainError } from './errors.js'
 import type { Client } from './model.js'
 import type { ClientChanges, Ports } from './ports.js'
+import { isRedirectUri } from './redirect-uri.js'
 import { isScopeToken } from './scope.js'
 import { requireText } from './text.js'
 
@@ -108,21 +109,9 @@ export const createClientUseCases = ({
 
 const CLIENT_ID = /^[A-Za-z0-9._~-]{1,255}$/
 
-/** RFC 3986's characters after the scheme, without `#`: a redirect URI has no fragment (RFC 6749 section 3.1.2). */
-const URI_REST = "(?:[A-Za-z0-9._~:/?\\[\\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})"
-const HTTPS = new RegExp(`^https://(?![/?@:])${URI_REST}+$`)
-const HTTP_LOOPBACK = new RegExp(
-  `^http://(?:127\\.0\\.0\\.1|\\[::1\\]|localhost)(?::[0-9]{1,5})?(?:[/?]${URI_REST}*)?$`
-)
-/** RFC 8252 section 7.1: a reversed domain name, hence the dot. */
-const PRIVATE_USE = new RegExp(`^[a-z][a-z0-9+-]*\\.[a-z0-9.+-]*:${URI_REST}+$`)
-
 const requireChanges = <T extends ClientChanges>(changes: T): T => {
   const { redirectUri, allowedScopes, name } = changes
-  if (
-    redirectUri !== undefined &&
-    (redirectUri.length > 2000 || ![HTTPS, HTTP_LOOPBACK, PRIVATE_USE].some(form => form.test(redirectUri)))
-  ) {
+  if (redirectUri !== undefined && !isRedirectUri(redirectUri)) {
     throw new DomainError(
       'invalid_input',
       'a redirect URI is absolute and without fragment: https, or http on 127.0.0.1, [::1] or localhost, or a private-use scheme with a dot in it'

@@ -92,7 +92,7 @@ t.test('a redirect URI that is not exactly the registered one is a page', async 
 })
 
 t.test('the port of a loopback address is free, and nothing else of it', async t => {
-  for (const host of ['127.0.0.1', '[::1]']) {
+  for (const host of ['127.0.0.1', '[::1]', 'localhost']) {
     const { ask, form } = await withRedirect(`http://${host}:3000/callback?x=1`)
     const same = [`http://${host}/callback?x=1`, `http://${host}:1/callback?x=1`, `http://${host}:65535/callback?x=1`]
     for (const redirect_uri of same) {
@@ -110,16 +110,21 @@ t.test('the port of a loopback address is free, and nothing else of it', async t
       `http://${host}:80:80/callback?x=1`,
       `http://${host}:x/callback?x=1`,
       `http://${host}:123456/callback?x=1`,
+      `http://${host}:65536/callback?x=1`,
+      `http://${host}:99999/callback?x=1`,
+      `http://${host}:0/callback?x=1`,
+      `http://${host}:03000/callback?x=1`,
+      `http://${host}:/callback?x=1`,
       `http://${host}.evil.example/callback?x=1`,
       `http://user@${host}/callback?x=1`,
-      'http://localhost:3000/callback?x=1'
+      `http://${host === 'localhost' ? '127.0.0.1' : 'localhost'}:3000/callback?x=1`
     ]
     for (const redirect_uri of others)
       t.equal((await ask(link({ client_id: 'own', redirect_uri }))).statusCode, 400, redirect_uri)
   }
-  const { ask } = await withRedirect('http://localhost:3000/callback')
-  const redirect_uri = 'http://localhost:3001/callback'
-  t.equal((await ask(link({ client_id: 'own', redirect_uri }))).statusCode, 400, 'localhost is a name')
+  const { ask } = await withRedirect('https://localhost:3000/callback')
+  const redirect_uri = 'https://localhost:3001/callback'
+  t.equal((await ask(link({ client_id: 'own', redirect_uri }))).statusCode, 400, 'https has one port')
 })
 
 t.test('any other fault is told to the client by redirect, with the state and the issuer', async t => {
