@@ -1,3 +1,4 @@
+import { isClientId } from './clients.js'
 import { DomainError } from './errors.js'
 import type { Login, LoginAttempt } from './logins.js'
 import type { Client } from './model.js'
@@ -41,7 +42,7 @@ export const createAuthorizeUseCases = (
   login: Login
 ): AuthorizeUseCases => ({
   async resolveRedirect({ clientId, redirectUri }) {
-    const client = clientId === undefined ? undefined : await clients.find(clientId)
+    const client = clientId !== undefined && isClientId(clientId) ? await clients.find(clientId) : undefined
     if (client === undefined) throw new DomainError('invalid_request', 'the application is not known here')
     if (client.redirectUri === undefined) {
       throw new DomainError('invalid_request', 'the application has no address to return to')

@@ -51,6 +51,7 @@ export const createClientUseCases = ({
   const isSecretOf = async (client: Client, secret: string): Promise<boolean> => {
     const { secretDigest, previousSecret } = client
     if (secretDigest === undefined) return secret === ''
+    if (secret.length > 2 * SECRET_MAX) return false
     const digest = await secrets.digest(secret)
     if (await secrets.equal(digest, secretDigest)) return true
     if (previousSecret === undefined || previousSecret.until <= clock.now()) return false
@@ -60,14 +61,14 @@ export const createClientUseCases = ({
   return {
     async authenticateClient(candidates) {
       for (const { id, secret } of candidates) {
-        const client = CLIENT_ID.test(id) ? await clients.find(id) : undefined
+        const client = isClientId(id) ? await clients.find(id) : undefined
         if (client !== undefined && (await isSecretOf(client, secret ?? ''))) return client
       }
       throw new DomainError('invalid_client', 'the client is unknown or its secret is wrong')
     },
 
     async addClient({ id, secret: wanted, redirectUri, allowedScopes, name, requirePkce }) {
-      if (!CLIENT_ID.test(id)) {
+      if (!isClientId(id)) {
         throw new DomainError('invalid_input', 'a client id is 1 to 255 of A-Z a-z 0-9 . _ ~ -')
       }
       const changes = requireChanges({ redirectUri, allowedScopes, name, requirePkce })
@@ -81,13 +82,14 @@ export const createClientUseCases = ({
     listClients: () => clients.list(),
 
     async findClient(id) {
-      const client = await clients.find(id)
+      const client = isClientId(id) ? await clients.find(id) : undefined
       if (client === undefined) throw noSuchClient()
       return client
     },
 
     async changeClient(id, changes) {
-      const client = await clients.update(id, requireChanges(changes))
+      const wanted = requireChanges(changes)
+      const client = isClientId(id) ? await clients.update(id, wanted) : undefined
       if (client === undefined) throw noSuchClient()
       return client
     },
@@ -95,19 +97,22 @@ export const createClientUseCases = ({
     async rotateSecret(id, given, keepOldSeconds) {
       const secret = given === undefined ? await secrets.random() : requireSecret(given)
       const keepUntil = keepOldSeconds === 0 ? undefined : new Date(clock.now().getTime() + keepOldSeconds * 1000)
-      if (!(await clients.rotateSecret(id, await secrets.digest(secret), keepUntil))) {
+      if (!isClientId(id) || !(await clients.rotateSecret(id, await secrets.digest(secret), keepUntil))) {
         throw new DomainError('not_found', 'no confidential client has this id')
       }
       return secret
     },
 
     async removeClient(id) {
-      if (!(await clients.remove(id))) throw noSuchClient()
+      if (!isClientId(id) || !(await clients.remove(id))) throw noSuchClient()
     }
   }
 }
 
-const CLIENT_ID = /^[A-Za-z0-9._~-]{1,255}$/
+/** False for what no client can be registered as: nothing is looked up by it. */
+export const isClientId = (id: string): boolean => /^[A-Za-z0-9._~-]{1,255}$/.test(id)
+
+const SECRET_MAX = 1024
 
 const requireChanges = <T extends ClientChanges>(changes: T): T => {
   const { redirectUri, allowedScopes, name } = changes
@@ -124,6 +129,6 @@ const requireChanges = <T extends ClientChanges>(changes: T): T => {
   return changes
 }
 
-const requireSecret = (secret: string): string => requireText('secret', secret, 24, 1024)
+const requireSecret = (secret: string): string => requireText('secret', secret, 24, SECRET_MAX)
 
 const noSuchClient = (): DomainError => new DomainError('not_found', 'no client has this id')

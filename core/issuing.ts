@@ -16,6 +16,12 @@ export interface TokenPair {
   readonly refreshToken: string | undefined
 }
 
+/**
+ * False for what no token and no code can be, by the form that {@link Ports.secrets} gives them: that is not worth a digest and a
+ * look-up, however long it is.
+ */
+export const couldBeIssued = (text: string): boolean => /^[A-Za-z0-9]{32}$/.test(text)
+
 export type IssuingPolicy = Pick<Policy, 'accessTokenSeconds' | 'refreshTokenSeconds'>
 
 /** RFC 6749 section 6 binds a refresh token to a client that can authenticate; one without a secret gets none. */

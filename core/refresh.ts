@@ -1,5 +1,5 @@
 import { DomainError } from './errors.js'
-import { answerOf, type IssuingPolicy, type TokenAnswer, tokenOf } from './issuing.js'
+import { answerOf, couldBeIssued, type IssuingPolicy, type TokenAnswer, tokenOf } from './issuing.js'
 import type { Client, Grant } from './model.js'
 import type { Policy } from './policy.js'
 import type { Ports, RefreshableToken } from './ports.js'
@@ -57,6 +57,7 @@ export const createRefreshGrant = (
     }
     if (refreshToken === undefined) throw new DomainError('invalid_request', 'refresh_token is missing')
     const requested = scope === undefined ? [] : parseScope(scope)
+    if (!couldBeIssued(refreshToken)) throw invalidGrant()
     const digest = await secrets.digest(refreshToken)
     const now = clock.now()
     const find = async (): Promise<RefreshableToken> => {

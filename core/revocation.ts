@@ -1,4 +1,5 @@
 import { DomainError } from './errors.js'
+import { couldBeIssued } from './issuing.js'
 import type { Client } from './model.js'
 import type { Ports } from './ports.js'
 
@@ -39,7 +40,9 @@ export const createRevocationUseCases = ({
 
   return {
     async revokeToken(client, secret) {
-      const { digest, refresh, grant } = await find(requireToken(secret))
+      const token = requireToken(secret)
+      if (!couldBeIssued(token)) return
+      const { digest, refresh, grant } = await find(token)
       if (grant === undefined) return
       if (grant.clientId !== client.id) {
         throw new DomainError('invalid_grant', 'the token was issued to another client')
@@ -53,7 +56,9 @@ export const createRevocationUseCases = ({
       if (client.secretDigest === undefined) {
         throw new DomainError('unauthorized_client', 'a public client may not introspect')
       }
-      const { access, refresh, grant } = await find(requireToken(secret))
+      const token = requireToken(secret)
+      if (!couldBeIssued(token)) return undefined
+      const { access, refresh, grant } = await find(token)
       if (grant === undefined || refresh?.spent !== undefined) return undefined
       const user = await users.find(grant.userId)
       const { issuedAt, expiresAt } = access ?? { issuedAt: refresh?.issuedAt, expiresAt: refresh?.refreshExpiresAt }

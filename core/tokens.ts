@@ -1,5 +1,5 @@
 import { DomainError } from './errors.js'
-import { answerOf, type IssuingPolicy, newPair, type TokenAnswer, tokenOf } from './issuing.js'
+import { answerOf, couldBeIssued, type IssuingPolicy, newPair, type TokenAnswer, tokenOf } from './issuing.js'
 import type { Login, LoginAttempt } from './logins.js'
 import type { AccessToken, Client } from './model.js'
 import type { Policy } from './policy.js'
@@ -65,6 +65,7 @@ export const createTokenUseCases = (
 
   /** RFC 6749 section 4.1.3, RFC 7636 section 4.6. */
   const codeGrant = async (client: Client, codeSecret: string, request: TokenRequest): Promise<TokenAnswer> => {
+    if (!couldBeIssued(codeSecret)) throw invalidCode()
     const digest = await secrets.digest(codeSecret)
     const now = clock.now()
     const code = await codes.find(digest)
@@ -117,7 +118,8 @@ export const createTokenUseCases = (
 
     async verifyBearer(accessToken, requiredScope) {
       if (accessToken === undefined) throw new DomainError('token_required', 'a bearer access token is required')
-      const token = await tokens.findByAccess(await secrets.digest(accessToken))
+      const known = couldBeIssued(accessToken)
+      const token = known ? await tokens.findByAccess(await secrets.digest(accessToken)) : undefined
       if (token === undefined || token.expiresAt <= clock.now()) {
         throw new DomainError('invalid_token', 'the access token is unknown, expired or revoked')
       }

@@ -2,7 +2,7 @@ import { DomainError } from './errors.js'
 import type { User } from './model.js'
 import type { Policy } from './policy.js'
 import type { Ports } from './ports.js'
-import { isStorable, requireText } from './text.js'
+import { isStorable, lengthOf, requireText } from './text.js'
 
 const USERNAME_MAX = 255
 const PASSWORD_MAX = 1024
@@ -31,6 +31,12 @@ export const createUserUseCases = (
   const requirePassword = (password: string): string =>
     requireText('password', normalize(password, PASSWORD_MAX), policy.passwordMinLength, PASSWORD_MAX)
   const normalizedName = (username: string): string => normalize(username, USERNAME_MAX)
+  /** As it is registered. Throws `not_found` for what nobody could have registered. */
+  const knownName = (username: string): string => {
+    const normalized = normalizedName(username)
+    if (!fits(normalized, USERNAME_MAX)) throw noSuchUser()
+    return normalized
+  }
 
   return {
     async registerUser(credentials) {
@@ -44,16 +50,17 @@ export const createUserUseCases = (
     listUsers: () => users.list(),
 
     async setPassword({ username, password }) {
-      const hash = await passwords.hash(requirePassword(password))
-      if (!(await users.setPassword(normalizedName(username), hash, clock.now()))) throw noSuchUser()
+      const wanted = requirePassword(password)
+      const known = knownName(username)
+      if (!(await users.setPassword(known, await passwords.hash(wanted), clock.now()))) throw noSuchUser()
     },
 
     async revokeUser(username) {
-      if (!(await users.revoke(normalizedName(username), clock.now()))) throw noSuchUser()
+      if (!(await users.revoke(knownName(username), clock.now()))) throw noSuchUser()
     },
 
     async removeUser(username) {
-      if (!(await users.remove(normalizedName(username)))) throw noSuchUser()
+      if (!(await users.remove(knownName(username)))) throw noSuchUser()
     }
   }
 }
@@ -74,6 +81,6 @@ export const normalizeCredentials = ({ username, password }: Credentials): Crede
 }
 
 const fits = (text: string, max: number): boolean =>
-  text.length <= 2 * max && isStorable(text) && [...text].length <= max
+  text !== '' && text.length <= 2 * max && isStorable(text) && lengthOf(text) <= max
 
 const noSuchUser = (): DomainError => new DomainError('not_found', 'no user has this username')

@@ -169,17 +169,18 @@ const rejecting = (reason: () => Error): Stores => {
 
 const everyEndpoint = (stores: Stores) => {
   const { ask, json, form } = createService({ stores })
+  const token = 'x'.repeat(32)
   const login = { grant_type: 'password', ...ADA }
   return Promise.all([
-    ask('/heroes', { headers: bearer('x') }),
-    ask('/heroes/1', { headers: bearer('x') }),
-    json('POST', '/heroes', { name: 'a' }, bearer('x')),
-    json('PUT', '/heroes/1', { name: 'a' }, bearer('x')),
-    ask('/heroes/1', { method: 'DELETE', headers: bearer('x') }),
+    ask('/heroes', { headers: bearer(token) }),
+    ask('/heroes/1', { headers: bearer(token) }),
+    json('POST', '/heroes', { name: 'a' }, bearer(token)),
+    json('PUT', '/heroes/1', { name: 'a' }, bearer(token)),
+    ask('/heroes/1', { method: 'DELETE', headers: bearer(token) }),
     json('POST', '/register', ADA),
     form('/auth/token', login, basic('app')),
-    form('/auth/revoke', { token: 'x' }, basic('app')),
-    form('/auth/introspect', { token: 'x' }, basic('app')),
+    form('/auth/revoke', { token }, basic('app')),
+    form('/auth/introspect', { token }, basic('app')),
     ask(`/auth/code?${new URLSearchParams(REQUEST)}`),
     form('/auth/code', { ...REQUEST, ...ADA })
   ])

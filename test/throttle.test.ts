@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { createUseCases, DomainError, type PasswordHasher, type Ports } from '../core/index.js'
+import { createUseCases, DomainError, type Ports } from '../core/index.js'
 import { basic, createService, REQUEST, type Service } from './support/service.js'
 import { onEveryStore } from './support/stores.js'
 import { addClient, blankRequest, createWorld, type Stores } from './support/world.js'
@@ -37,13 +37,13 @@ const throttled = async (stores: Stores): Promise<Throttled> => {
 
 interface Failing {
   /** The next logins fail so: while the user is looked up, while the password is judged, while an attempt is given back. */
-  readonly faults: { lookup?: Error; verdict?: Error; giveBack?: Error; rehash?: Error }
+  readonly faults: { lookup?: Error; verdict?: Error; giveBack?: Error }
   /** `ok`, or the code with which the password grant is refused. */
   login(password: string, from?: string, username?: string): Promise<string>
 }
 
 /** A user with two attempts in a hundred seconds, over ports that can be told to fail. */
-const failing = async (stores: Stores, verdicts: Partial<PasswordHasher> = {}): Promise<Failing> => {
+const failing = async (stores: Stores): Promise<Failing> => {
   setting += 1
   const name = `ada-${setting}`
   const world = createWorld({ stores, policy: { loginAttempts: 2, loginWindowSeconds: 100 } })
@@ -58,12 +58,8 @@ const failing = async (stores: Stores, verdicts: Partial<PasswordHasher> = {}): 
     }
   const ports: Ports = {
     ...world.ports,
-    users: {
-      ...users,
-      findByUsername: orFail('lookup', users.findByUsername),
-      rehash: orFail('rehash', users.rehash)
-    },
-    passwords: { ...passwords, verify: orFail('verdict', passwords.verify), ...verdicts },
+    users: { ...users, findByUsername: orFail('lookup', users.findByUsername) },
+    passwords: { ...passwords, verify: orFail('verdict', passwords.verify) },
     attempts: { ...attempts, giveBack: orFail('giveBack', attempts.giveBack) }
   }
   const useCases = createUseCases(ports, world.policy)
@@ -234,16 +230,6 @@ t.test('the throttle', t =>
       t.strictSame(new Set(codes).has('invalid_grant'), false)
       delete faults.verdict
       t.equal(await login('right'), 'ok')
-    })
-
-    await test('a right password logs in when its hash cannot be made anew', async t => {
-      const stale = await failing(stores, { verify: async () => 'stale' })
-      for (const error of [AWAY, OVERLOADED]) {
-        stale.faults.rehash = error
-        for (let i = 0; i < 5; i += 1) t.equal(await stale.login('right'), 'ok')
-      }
-      stale.faults.rehash = new Error('a bug')
-      t.equal(await stale.login('right'), 'Error: a bug')
     })
   })
 )
