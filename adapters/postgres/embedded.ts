@@ -28,15 +28,20 @@ export const openFolder = async (folder: string): Promise<Driver> => {
 }
 
 const openEngine = async (dataDir: string): Promise<PGliteInterface> => {
-  const { PGlite } = await import('@electric-sql/pglite')
+  const { Engine } = await import('./engine.js')
   if (!existsSync(dataDir)) {
     // Made under another name: a folder that was left half made, by a kill within some 5 ms, never opens again.
     const making = `${dataDir}.new`
     rmSync(making, { recursive: true, force: true })
-    await (await PGlite.create(making)).close()
+    await (await started(new Engine(making))).close()
     renameSync(making, dataDir)
   }
-  return PGlite.create(dataDir)
+  return started(new Engine(dataDir))
+}
+
+const started = async (engine: PGliteInterface): Promise<PGliteInterface> => {
+  await engine.waitReady
+  return engine
 }
 
 const runOn =

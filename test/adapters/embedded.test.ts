@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import t from 'tap'
 import { openEmbedded } from '../../adapters/postgres/database.js'
+import { openFolder } from '../../adapters/postgres/embedded.js'
 
 const EVERY = { nameContains: undefined, after: undefined, limit: undefined }
 
@@ -40,6 +41,25 @@ t.test('a database that was left half made is made anew', async t => {
   await migrate()
   t.ok(Math.abs((await now()).getTime() - Date.now()) < 5000)
   await close()
+})
+
+t.test('a leading U+FEFF is read wherever it stands, with notices before it and rows without it around it', async t => {
+  const { write, close } = await openFolder(folder)
+  t.teardown(close)
+  await write(
+    `create function marked(text text) returns text language plpgsql as
+     $$ begin raise notice 'a notice comes before the row'; return text; end $$`,
+    []
+  )
+  const texts = ['x', '\ufeff', '', '\ufeff\ufeffx', 'x\ufeff', '\ufeff\u6f22', '\u{1f9b8}']
+  for (const text of texts) t.strictSame(await write('select marked($1), null, $1', [text]), [[text, null, text]])
+  const literal = JSON.stringify(texts).replace('[', '{').replace(']', '}')
+  const rows = await write('select n, text, null from unnest($1::text[]) with ordinality as given (text, n)', [literal])
+  t.strictSame(
+    rows,
+    texts.map((text, index) => [index + 1, text, null])
+  )
+  await write('drop function marked(text)', [])
 })
 
 t.test('a folder serves one process at a time, and is free the moment its holder dies', async t => {

@@ -177,6 +177,11 @@ export const ODD_TEXTS: readonly string[] = [
   'İ',
   'ΑΣ',
   '\u{1f9b8}\u{1f3fd}\u200d♀️',
+  // A decoder of UTF-8 takes a leading U+FEFF for a byte order mark, and drops it unless told otherwise.
+  '\ufeff',
+  '\ufeff\ufeff',
+  '\ufeffx',
+  'x\ufeff',
   '\u{1f9b8}'.repeat(255)
 ]
 

@@ -1,0 +1,40 @@
+import { messages, PGlite } from '@electric-sql/pglite'
+
+/** PGlite, whose texts come out as they were stored: by itself it drops a U+FEFF that one begins with. */
+export class Engine extends PGlite {
+  /** Every statement's answer comes through here. */
+  override async execProtocolStream(
+    ...[message, options]: Parameters<PGlite['execProtocolStream']>
+  ): ReturnType<PGlite['execProtocolStream']> {
+    const answer = await this.execProtocol(message, options)
+    const rows = answer.messages.filter(message => message instanceof messages.DataRowMessage)
+    if (rows.length > 0) restoreByteOrderMarks(rows, answer.data)
+    return answer.messages
+  }
+}
+
+const BYTE_ORDER_MARK = '\ufeff'
+const DATA_ROW = 'D'.charCodeAt(0)
+/** A message of PostgreSQL's protocol: its type in a byte, its length without that byte in four, then what it holds. */
+const HEADER = 5
+
+/** PGlite's decoder takes a field's leading U+FEFF for a byte order mark. `data` is what the rows were read from. */
+const restoreByteOrderMarks = (rows: readonly messages.DataRowMessage[], data: Uint8Array): void => {
+  // Nearly every answer holds none.
+  if (!Buffer.from(data.buffer, data.byteOffset, data.byteLength).includes(BYTE_ORDER_MARK)) return
+  const view = new DataView(data.buffer, data.byteOffset, data.byteLength)
+  let offset = 0
+  for (const { fields } of rows) {
+    while (view.getUint8(offset) !== DATA_ROW) offset += 1 + view.getInt32(offset + 1)
+    let field = offset + HEADER + 2
+    for (const [index, text] of fields.entries()) {
+      const length = view.getInt32(field)
+      field += 4
+      if (text === null) continue
+      const marked = length >= 3 && view.getUint16(field) === 0xefbb && view.getUint8(field + 2) === 0xbf
+      if (marked) fields[index] = BYTE_ORDER_MARK + text
+      field += length
+    }
+    offset = field
+  }
+}
