@@ -65,10 +65,7 @@ const administer = async (env: Environment, work: (composition: Composition) => 
   if (settings.database.kind === 'memory') {
     throw new DomainError('invalid_input', 'DATABASE_URL is memory:, where there is nothing to administer')
   }
-  const composition = await compose(settings).catch((error: unknown) => {
-    if (error instanceof Error && error.name === 'FolderInUseError') error.message += '; stop the service first'
-    throw error
-  })
+  const composition = await compose(settings)
   try {
     if (settings.migrate) await composition.database.migrate()
     await work(composition)

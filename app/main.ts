@@ -1,6 +1,6 @@
 import { createCrypto, systemClock } from '../adapters/crypto/crypto.js'
 import { createUseCases, type Ports, type UseCases } from '../core/index.js'
-import type { DatabaseSettings, Settings } from './settings.js'
+import { type DatabaseSettings, type Settings, UnusableSettingError } from './settings.js'
 
 /** What the service needs of its database beside the stores. */
 export interface Database {
@@ -37,8 +37,12 @@ const openDatabase = async (settings: DatabaseSettings): Promise<Database> => {
       }
     }
     case 'embedded': {
-      const { openEmbedded } = await import('../adapters/postgres/database.js')
-      return openEmbedded(settings.folder)
+      const { FolderError, openEmbedded } = await import('../adapters/postgres/database.js')
+      try {
+        return await openEmbedded(settings.folder)
+      } catch (error) {
+        throw error instanceof FolderError ? new UnusableSettingError('DATA_DIR', error.message) : error
+      }
     }
     case 'server': {
       const { openServer } = await import('../adapters/postgres/database.js')

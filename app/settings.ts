@@ -31,6 +31,15 @@ export class SettingError extends Error {
   override readonly name = 'SettingError'
 }
 
+/** A setting that is well-formed and turned out to be of no use: the message names it and says why. */
+export class UnusableSettingError extends Error {
+  override readonly name = 'UnusableSettingError'
+
+  constructor(setting: string, why: string) {
+    super(`${setting} cannot be used: ${why}`)
+  }
+}
+
 interface Kind<T> {
   /** What the setting may be, for the error and for the help. */
   readonly expected: string

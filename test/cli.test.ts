@@ -1,5 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { lockFolder } from '../adapters/postgres/folder-lock.js'
@@ -269,9 +270,37 @@ t.test('on the embedded database the service must be stopped first', async t => 
   t.match(await heroes(['client', 'list'], { DATA_DIR: folder }), {
     code: 1,
     stdout: '',
-    stderr: /^heroes: the folder .* is in use by another process.*stop the service first\n$/
+    stderr: /^heroes: DATA_DIR cannot be used: the folder .* is in use by another process.*stop the service first\n$/
   })
 })
+
+t.test(
+  'DATA_DIR that is no folder, or holds no whole database, ends every command with one line that names it',
+  async t => {
+    const folder = temporaryFolder(t)
+    const file = join(folder, 'file')
+    writeFileSync(file, '')
+    mkdirSync(join(folder, 'restored', 'postgres', 'base'), { recursive: true })
+    const refused: [DATA_DIR: string, why: RegExp][] = [
+      [file, /the folder .*file cannot be used: .+/],
+      [join(file, 'data'), /the folder .*data cannot be used: .+/],
+      [
+        join(folder, 'restored'),
+        /the folder .*postgres is no whole database, as it lacks PG_VERSION, .+; restore it .+/
+      ]
+    ]
+    for (const command of ['serve', 'migrate', 'client list']) {
+      for (const [DATA_DIR, why] of refused) {
+        const stderr = new RegExp(`^heroes: DATA_DIR cannot be used: ${why.source}\n$`)
+        t.match(
+          await heroes(command.split(' '), { DATA_DIR }),
+          { code: 1, stdout: '', stderr },
+          `${command} in ${DATA_DIR}`
+        )
+      }
+    }
+  }
+)
 
 t.test('at a terminal a password is typed twice, and stdout has nothing of it', async t => {
   const added = await run('user add typist --json', typing('correct horse', 'correct horse'))

@@ -55,7 +55,10 @@ t.test('the service on the embedded database', { buffered: true }, async t => {
   await t.test('refuses a second process on its folder, which harms nothing', async t => {
     const second = startProcess(t, ['serve'], { ...env, PORT: '0' })
     t.equal(await second.ended, 1)
-    t.match(second.output(), /^heroes: the folder [^\n]+ is in use by another process[^\n]*\n$/)
+    t.match(
+      second.output(),
+      /^heroes: DATA_DIR cannot be used: the folder [^\n]+ is in use by another process[^\n]*\n$/
+    )
     t.match(await heroes(['client', 'list'], env), { code: 1, stderr: /stop the service first\n$/ })
     t.equal((await ask(`${first.url}/heroes`, { headers, body: { name: 'Corvid' } })).status, 200)
     kept.add('Corvid')

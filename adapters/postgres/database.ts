@@ -10,6 +10,7 @@ import type { ServerOptions } from './server.js'
 import { createTokenStore } from './tokens.js'
 import { createUserStore } from './users.js'
 
+export { FolderError } from './cluster.js'
 export { StatementError } from './errors.js'
 export { FolderInUseError } from './folder-lock.js'
 export type { ServerOptions } from './server.js'
@@ -31,7 +32,7 @@ export const openServer = async (url: string, options: ServerOptions): Promise<D
   return over(connectServer(url, options))
 }
 
-/** The embedded engine. Rejects with a {@link FolderInUseError} when another process has the folder. */
+/** The embedded engine. Rejects with a {@link FolderError} when the folder cannot be used, and a {@link FolderInUseError} when another process has it. */
 export const openEmbedded = async (folder: string): Promise<Database> => {
   const { openFolder } = await import('./embedded.js')
   return over(await openFolder(folder))

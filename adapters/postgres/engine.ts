@@ -1,5 +1,37 @@
 import { messages, PGlite } from '@electric-sql/pglite'
 
+/**
+ * Starts PostgreSQL in the folder, which it makes if there is none. Rejects with a plain Error that says in one line what
+ * PostgreSQL itself said about it: the engine only says that it has aborted.
+ */
+export const startEngine = async (dataDir: string): Promise<Engine> => {
+  const said: string[] = []
+  const engine = new Engine(dataDir, { onStderr: line => said.push(line) > 0 })
+  try {
+    await engine.waitReady
+    return engine
+  } catch (error) {
+    throw new Error(lastWords(said) ?? reasonOf(engine, error))
+  }
+}
+
+/** PostgreSQL's last complaint with its details; without the time and its own advice, which is for another installation. */
+const lastWords = (said: readonly string[]): string | undefined => {
+  const last = said.findLastIndex(line => COMPLAINT.test(line))
+  if (last === -1) return undefined
+  const details = said.slice(last).filter((line, index) => index === 0 || /\bDETAIL: /.test(line))
+  return details.map(line => line.replace(COMPLAINT, '').replace(/^.*?\bDETAIL: +/, '')).join(' ')
+}
+
+const COMPLAINT = /^.*?\b(?:FATAL|PANIC): +|^postgres: /
+
+/** The engine's file system rejects with objects that are no Errors, of which the C library knows the number. */
+const reasonOf = (engine: Engine, error: unknown): string => {
+  if (error instanceof Error) return error.message
+  const library = Object(engine.Module)
+  return library.UTF8ToString(library._strerror(Object(error).errno))
+}
+
 /** PGlite, whose texts come out as they were stored: by itself it drops a U+FEFF that one begins with. */
 export class Engine extends PGlite {
   /** Every statement's answer comes through here. */

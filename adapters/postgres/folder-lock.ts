@@ -1,11 +1,14 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, fchmodSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
+import { FolderError } from './cluster.js'
 
-export class FolderInUseError extends Error {
+export class FolderInUseError extends FolderError {
   override readonly name = 'FolderInUseError'
 
   constructor(folder: string) {
-    super(`the folder ${folder} is in use by another process: the embedded database serves one at a time`)
+    super(
+      `the folder ${folder} is in use by another process: the embedded database serves one at a time; stop the service first`
+    )
   }
 }
 
@@ -20,9 +23,13 @@ export const lockFolder = async (folder: string): Promise<() => void> => {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   // A bare descriptor: a FileHandle is closed, and the lock gone, once the garbage collector finds it.
   const file = openSync(join(folder, 'lock'), 'a+', 0o600)
-  if (!tryLock(file)) {
+  try {
+    // Whoever can read the file could hold the lock.
+    fchmodSync(file, 0o600)
+    if (!tryLock(file)) throw new FolderInUseError(folder)
+  } catch (error) {
     closeSync(file)
-    throw new FolderInUseError(folder)
+    throw error
   }
   return () => closeSync(file)
 }

@@ -1,10 +1,12 @@
-import { spawn } from 'node:child_process'
+import { type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { chmodSync, readdirSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { openEmbedded } from '../../adapters/postgres/database.js'
 import { openFolder } from '../../adapters/postgres/embedded.js'
+import { PROGRAM, temporaryFolder } from '../support/process.js'
 
 const EVERY = { nameContains: undefined, after: undefined, limit: undefined }
 
@@ -35,12 +37,15 @@ const startWriter = (folder: string) => {
 
 // Making a database takes seconds: the tests share a folder, which the first of them makes.
 const folder = join(t.testdir({ new: { folder: { 'postgres.new': { PG_VERSION: '18' } } } }), 'new', 'folder')
+const cluster = join(folder, 'postgres')
+const windows = process.platform === 'win32'
 
 t.test('a database that was left half made is made anew', async t => {
   const { migrate, now, close } = await openEmbedded(folder)
   await migrate()
   t.ok(Math.abs((await now()).getTime() - Date.now()) < 5000)
   await close()
+  t.equal(windows || statSync(cluster).mode & 0o077, windows || 0, "and is its owner's alone from the start")
 })
 
 t.test('a leading U+FEFF is read wherever it stands, with notices before it and rows without it around it', async t => {
@@ -68,7 +73,7 @@ t.test('a folder serves one process at a time, and is free the moment its holder
     await writer.until(20)
     await t.rejects(openEmbedded(folder), {
       name: 'FolderInUseError',
-      message: `the folder ${folder} is in use by another process: the embedded database serves one at a time`
+      message: `the folder ${folder} is in use by another process: the embedded database serves one at a time; stop the service first`
     })
     await writer.until(100)
     await writer.kill()
@@ -88,10 +93,126 @@ t.test('of two who open a folder at once one has it', async t => {
   for (const result of results) if (result.status === 'fulfilled') await result.value.close()
 })
 
-t.test('a folder that cannot be opened is given free again', async t => {
-  const broken = t.testdir({ postgres: { PG_VERSION: '1' } })
-  await t.rejects(openEmbedded(broken))
-  const error: unknown = await openEmbedded(broken).catch((error: unknown) => error)
-  t.type(error, Error)
-  t.notMatch(error, { name: 'FolderInUseError' })
+/** All that lies in a folder, with what would show that somebody wrote to it; but for PostgreSQL's note of its process. */
+const contents = (place: string): string[] =>
+  readdirSync(place, { recursive: true, encoding: 'utf8' })
+    .filter(name => !name.endsWith('postmaster.pid'))
+    .map(name => {
+      const stats = statSync(join(place, name))
+      return stats.isDirectory() ? name : `${name} ${stats.size} ${stats.mtimeMs}`
+    })
+    .toSorted()
+
+const part = (name: string): string => join(cluster, name)
+
+/** Refused with this message, once and again, with nothing written; and the folder is free again. */
+const isRefused = async (t: Test, message: RegExp): Promise<void> => {
+  const before = contents(folder)
+  for (const time of ['once', 'again']) {
+    await t.rejects(openEmbedded(folder), { name: 'FolderError', message }, time)
+    t.strictSame(contents(folder), before, 'nothing was made or changed')
+  }
+}
+
+t.test('a folder that has lost a part is refused by name, and opens with all it had once that is back', async t => {
+  const aside = join(t.testdir(), 'aside')
+  for (const name of ['PG_VERSION', 'global/pg_control', 'base', 'pg_wal', 'pg_notify', 'postgresql.conf']) {
+    renameSync(part(name), aside)
+    await isRefused(
+      t,
+      new RegExp(`^the folder ${cluster} is no whole database, as it lacks ${name}(, .*)?; restore it`)
+    )
+    renameSync(aside, part(name))
+  }
+  const { stores, close } = await openEmbedded(folder)
+  t.ok((await stores.heroes.list(EVERY)).length >= 200)
+  await close()
+})
+
+t.test('a folder that PostgreSQL does not open is refused with its own reason', async t => {
+  const damages: [name: string, content: string, reason: string][] = [
+    ['global/pg_control', 'x'.repeat(100), 'could not read file "global/pg_control": read 100 of 296'],
+    [
+      'PG_VERSION',
+      '17\n',
+      'database files are incompatible with server The data directory was initialized by .* 17, .*'
+    ],
+    ['postgresql.conf', '\u0000garbage', '.*configuration file "/pglite/data/postgresql.conf" contains errors']
+  ]
+  for (const [name, content, reason] of damages) {
+    const whole = readFileSync(part(name))
+    writeFileSync(part(name), content)
+    await isRefused(
+      t,
+      new RegExp(`^the database in ${cluster} cannot be opened: ${reason}; make that good, or restore it`)
+    )
+    writeFileSync(part(name), whole)
+  }
+})
+
+t.test('an empty folder, a file and a link to nowhere in the place of the database are refused', async t => {
+  const data = t.testdir({ empty: { postgres: {} }, file: { postgres: 'x' }, link: {}, lock: { lock: {} } })
+  symlinkSync('nowhere', join(data, 'link', 'postgres'))
+  const refused = async (name: string, message: RegExp): Promise<void> => {
+    await t.rejects(openEmbedded(join(data, name)), { name: 'FolderError', message })
+    t.strictSame(readdirSync(join(data, name)).toSorted(), ['lock', ...(name === 'lock' ? [] : ['postgres'])])
+  }
+  await refused('empty', /^the folder .*postgres is empty; restore it from a backup, or remove it to start/)
+  await refused('file', /^.*postgres is no folder; restore it whole from a backup, or move it away/)
+  await refused('link', /^.*postgres is no folder; restore it whole from a backup, or move it away/)
+  await refused('lock', /^the folder .*lock cannot be used: E/)
+})
+
+const posix = windows ? { skip: 'Windows has neither modes nor limits' } : {}
+
+t.test("the database is its owner's alone after every open, whatever the modes were", posix, async t => {
+  const mode = (path: string): string => (statSync(path).mode & 0o777).toString(8)
+  chmodSync(folder, 0o755)
+  chmodSync(cluster, 0o755)
+  chmodSync(join(folder, 'lock'), 0o666)
+  writeFileSync(join(folder, 'notes'), 'kept')
+  const { close } = await openEmbedded(folder)
+  t.strictSame([folder, cluster, join(folder, 'lock')].map(mode), ['755', '700', '600'])
+  t.equal(readFileSync(join(folder, 'notes'), 'utf8'), 'kept', "what is not the database's is left alone")
+  await close()
+})
+
+/** The built program, whose files may not grow beyond so many blocks: writing past that fails as on a full disk. */
+const limited = (blocks: number, data: string): SpawnSyncReturns<string> =>
+  // tap puts what measures coverage into every process's NODE_OPTIONS, and that would write files as well.
+  spawnSync(
+    'sh',
+    ['-c', `unset NODE_OPTIONS; ulimit -f ${blocks}; exec "$0" "$@"`, process.execPath, PROGRAM, 'migrate'],
+    {
+      env: { DATA_DIR: data },
+      encoding: 'utf8'
+    }
+  )
+
+t.test('where no database can be made the reason is told, and nothing of it is left', posix, async t => {
+  // The folder's own path is short enough, and those of the files in it are too long.
+  const longest = process.platform === 'darwin' ? 1024 : 4096
+  let data = temporaryFolder(t)
+  while (data.length < longest - 200) data = join(data, 'x'.repeat(100))
+  data = join(data, 'x'.repeat(longest - 21 - data.length))
+  const message = /^a database cannot be made in .*postgres: File ?name too long$/
+  await t.rejects(openEmbedded(data), { name: 'FolderError', message })
+  t.strictSame(readdirSync(data), ['lock'])
+})
+
+t.test('without room for it no database is made, and nothing of it is left', posix, async t => {
+  const data = temporaryFolder(t)
+  const stderr = /^heroes: DATA_DIR cannot be used: a database cannot be made in .*: .+\n$/
+  t.match(limited(10, data), { status: 1, stdout: '', stderr })
+  t.strictSame(readdirSync(data), ['lock'])
+})
+
+t.test('without room to open it a database is refused, and opens once there is room', posix, async t => {
+  const refused = limited(10, folder)
+  const stderr =
+    /^heroes: DATA_DIR cannot be used: the database in .* cannot be opened: could not .*; make that good.*\n$/
+  t.match(refused, { status: 1, stdout: '', stderr })
+  const { stores, close } = await openEmbedded(folder)
+  t.ok((await stores.heroes.list(EVERY)).length >= 200)
+  await close()
 })
