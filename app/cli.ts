@@ -2,8 +2,8 @@ import { Command, CommanderError } from 'commander'
 import { DomainError, type UseCases } from '../core/index.js'
 import { addClientCommands } from './cli-clients.js'
 import { addUserCommands } from './cli-users.js'
-import { type Composition, compose } from './main.js'
-import { type Environment, readSettings, SettingError, settingsHelp } from './settings.js'
+import { type Composition, compose, prepare } from './main.js'
+import { type Environment, readSettings, SettingError, type Settings, settingsHelp } from './settings.js'
 import { type Terminal, UsageError } from './terminal.js'
 
 export interface CommandContext {
@@ -41,10 +41,13 @@ export const runCommand = async (argv: readonly string[], env: Environment, term
     .command('migrate')
     .description('applies pending migrations')
     .action(() =>
-      administer(env, async ({ database }) => {
-        await database.migrate()
-        stdout.write('The database is up to date.\n')
-      })
+      administer(
+        env,
+        async () => {
+          stdout.write('The database is up to date.\n')
+        },
+        { migrate: true }
+      )
     )
   addClientCommands(program, context)
   addUserCommands(program, context)
@@ -60,14 +63,18 @@ export const runCommand = async (argv: readonly string[], env: Environment, term
   }
 }
 
-const administer = async (env: Environment, work: (composition: Composition) => Promise<void>): Promise<void> => {
-  const settings = readSettings(env)
+const administer = async (
+  env: Environment,
+  work: (composition: Composition) => Promise<void>,
+  changes: Partial<Settings> = {}
+): Promise<void> => {
+  const settings = { ...readSettings(env), ...changes }
   if (settings.database.kind === 'memory') {
     throw new DomainError('invalid_input', 'DATABASE_URL is memory:, where there is nothing to administer')
   }
   const composition = await compose(settings)
   try {
-    if (settings.migrate) await composition.database.migrate()
+    await prepare(composition, settings)
     await work(composition)
   } finally {
     await composition.database.close()

@@ -4,7 +4,7 @@ import { type Chores, startChores } from './chores.js'
 import { createDrain } from './drain.js'
 import { registerFirstClient } from './first-client.js'
 import { createLog } from './log.js'
-import { type Composition, compose } from './main.js'
+import { type Composition, compose, prepare } from './main.js'
 import { buildServer } from './server.js'
 import type { Settings } from './settings.js'
 
@@ -35,7 +35,7 @@ const serveUntil = async (stop: Stop, settings: Settings, stdout: NodeJS.Writabl
   const composition = await compose(settings)
   try {
     // Another instance's migration may take minutes, and this one may be asked to end meanwhile.
-    if (settings.migrate) await Promise.race([composition.database.migrate(), stop.signalled])
+    await Promise.race([prepare(composition, settings), stop.signalled])
     if (!stop.asked()) await serveOver(composition, stop, settings, stdout)
   } finally {
     await composition.database.close()
@@ -53,7 +53,7 @@ const serveOver = async (
   const publicUrl = (): string => settings.publicUrl ?? `http://localhost:${port}`
   const ready = async (): Promise<void> => {
     if (stop.asked()) throw new DomainError('unavailable', 'the service is shutting down', { retryAfterSeconds: 1 })
-    await database.now()
+    await database.check()
   }
   const http = buildServer({ ...settings, useCases, log, publicUrl, ready })
   const drain = createDrain(http)

@@ -1,11 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { lockFolder } from '../adapters/postgres/folder-lock.js'
 import { heroes, typing } from './support/command.js'
-import { createDatabase } from './support/postgres.js'
+import { createDatabase, execute } from './support/postgres.js'
 import { PROGRAM, temporaryFolder } from './support/process.js'
 
 const { url, drop } = await createDatabase()
@@ -25,14 +26,75 @@ t.test('migrate makes an empty database one that every other command finds as it
   t.strictSame(await heroes(['client', 'list'], { ...env, MIGRATE: 'false' }), { code: 0, stdout: '', stderr: '' })
 })
 
-t.test('MIGRATE=false leaves the database to `heroes migrate`', async t => {
+t.test('MIGRATE=false leaves the database to `heroes migrate`, and says so where that is still to be run', async t => {
   const { url, drop } = await createDatabase()
   t.teardown(drop)
   const env = { DATABASE_URL: url, MIGRATE: 'false' }
-  t.match(await heroes(['client', 'list'], env), { code: 1, stdout: '', stderr: LINE })
+  const refused = (why: string) => ({
+    code: 1,
+    stdout: '',
+    stderr: `heroes: DATABASE_URL cannot be used: the database ${why}; run \`heroes migrate\`, or leave MIGRATE unset\n`
+  })
+  for (const command of ['serve', 'client list', 'user list']) {
+    t.strictSame(await heroes(command.split(' '), env), refused('lacks its schema'), command)
+  }
   t.match(await heroes(['migrate'], env), { code: 0 })
   t.match(await heroes(['client', 'list'], env), { code: 0 })
+  // As an earlier version leaves it.
+  await execute(
+    url,
+    'delete from drizzle.__drizzle_migrations where created_at = (select max(created_at) from drizzle.__drizzle_migrations)'
+  )
+  t.strictSame(await heroes(['client', 'list'], env), refused('has a schema of an earlier version'))
 })
+
+t.test('MIGRATE=false on an empty embedded database is refused as well', async t => {
+  t.match(await heroes(['client', 'list'], { DATA_DIR: temporaryFolder(t), MIGRATE: 'false' }), {
+    code: 1,
+    stdout: '',
+    stderr: /^heroes: the database lacks its schema; run `heroes migrate`[^\n]*\n$/
+  })
+})
+
+t.test('a database whose encoding is not UTF8 is refused, and nothing is made in it', async t => {
+  const latin = `latin_${randomBytes(8).toString('hex')}`
+  await execute(url, `create database ${latin} template template0 encoding 'LATIN1' locale 'C'`)
+  t.teardown(() => execute(url, `drop database ${latin} with (force)`))
+  const address = new URL(url)
+  address.pathname = latin
+  const stderr =
+    /^heroes: DATABASE_URL cannot be used: the encoding of the database is LATIN1, but must be UTF8[^\n]*\n$/
+  for (const MIGRATE of ['true', 'false']) {
+    for (const command of ['serve', 'migrate', 'client list']) {
+      const ran = await heroes(command.split(' '), { DATABASE_URL: address.href, MIGRATE })
+      t.match(ran, { code: 1, stdout: '', stderr }, `${command}, MIGRATE=${MIGRATE}`)
+    }
+  }
+  await execute(address.href, 'create schema drizzle')
+})
+
+t.test(
+  'a server that does not answer ends the start with one line that names the setting and holds no password',
+  async t => {
+    const gone = new URL(url)
+    gone.password = 'hunter2'
+    const wrong = gone.href
+    gone.port = '1'
+    for (const [DATABASE_URL, why] of [
+      [gone.href, /the database cannot be reached: connect ECONNREFUSED 127\.0\.0\.1:1/],
+      [wrong, /the database cannot be reached: password authentication failed for user "postgres"/],
+      [`${url}_`, /the database cannot be reached: database "\w+_" does not exist/],
+      ['postgres://u:hunter2@nowhere.invalid/d', /the database cannot be reached: getaddrinfo E\w+ nowhere\.invalid/]
+    ] as const) {
+      for (const MIGRATE of ['true', 'false']) {
+        const { code, stdout, stderr } = await heroes(['serve'], { DATABASE_URL, MIGRATE })
+        t.strictSame({ code, stdout }, { code: 1, stdout: '' })
+        t.match(stderr, new RegExp(`^heroes: DATABASE_URL cannot be used: ${why.source}\n$`))
+        t.notMatch(stderr, 'hunter2')
+      }
+    }
+  }
+)
 
 t.test('client add prints what was registered, and the secret that it made this once', async t => {
   t.strictSame(await json('client add spa --public'), { id: 'spa', allowedScopes: [], requirePkce: true })
@@ -183,7 +245,11 @@ t.test('what cannot be done is exit code 1 with one line on stderr', async t => 
     t.match(await run(`${line} --json`, stdin), { code: 1, stdout: '', stderr: /^heroes: [^\n]+\n$/ }, line)
   }
   const away = await heroes(['client', 'list'], { DATABASE_URL: 'postgres://user:hidden@127.0.0.1:1/db' })
-  t.match(away, { code: 1, stdout: '', stderr: /^heroes: the database cannot be reached: .*ECONNREFUSED[^\n]*\n$/ })
+  t.match(away, {
+    code: 1,
+    stdout: '',
+    stderr: /^heroes: DATABASE_URL cannot be used: the database cannot be reached: .*ECONNREFUSED[^\n]*\n$/
+  })
   t.notMatch(away.stderr, 'hidden')
 })
 

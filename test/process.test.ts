@@ -5,6 +5,7 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { heroes } from './support/command.js'
+import { createDatabase, setDatabase } from './support/postgres.js'
 import {
   ask,
   firstClient,
@@ -186,6 +187,22 @@ t.test('SIGTERM lets every request be answered whose head has arrived', { buffer
 t.test('SIGINT does so too, twice or once, and waits for nobody longer than ten seconds', { buffered: true }, t =>
   endsUnderLoad(t, 'SIGINT', true)
 )
+
+t.test('/health/ready is 503 while the database takes no writes, and 200 once it does', async t => {
+  const { url: DATABASE_URL, drop } = await createDatabase()
+  t.teardown(drop)
+  const { url } = await serveProcess(t, { DATABASE_URL, DATABASE_POOL: '1' })
+  const turns = async (status: number): Promise<void> => {
+    while ((await ask(`${url}/health/ready`)).status !== status) await sleep(20)
+  }
+  await turns(200)
+  await setDatabase(DATABASE_URL, 'set default_transaction_read_only = on')
+  await turns(503)
+  t.match(await ask(`${url}/health/ready`), { status: 503, headers: { 'retry-after': '1' } })
+  t.match(await ask(`${url}/health/live`), { status: 200 })
+  await setDatabase(DATABASE_URL, 'reset default_transaction_read_only')
+  await turns(200)
+})
 
 t.test('a port that is taken ends the start with exit code 1 and one line', async t => {
   const other = createServer().listen(0, '127.0.0.1')

@@ -5,7 +5,7 @@ import { createCodeStore } from './codes.js'
 import type { Driver } from './driver.js'
 import { createHeroStore } from './heroes.js'
 import { createLookups } from './lookup/lookups.js'
-import { migrate } from './migrations.js'
+import { createCheck, migrate, requireSchema } from './migrations.js'
 import type { ServerOptions } from './server.js'
 import { createTokenStore } from './tokens.js'
 import { createUserStore } from './users.js'
@@ -13,12 +13,20 @@ import { createUserStore } from './users.js'
 export { FolderError } from './cluster.js'
 export { StatementError } from './errors.js'
 export { FolderInUseError } from './folder-lock.js'
+export { UnfitDatabaseError } from './migrations.js'
 export type { ServerOptions } from './server.js'
 
 export interface Database {
   readonly stores: Pick<Ports, 'heroes' | 'users' | 'clients' | 'codes' | 'tokens' | 'attempts'>
-  /** Applies pending migrations. Of any number of instances at once one does so, and the others wait for it. */
+  /**
+   * Applies pending migrations. Of any number of instances at once one does so, and the others wait for it. Rejects with an
+   * {@link UnfitDatabaseError} when the database's encoding is not UTF8.
+   */
   migrate(): Promise<void>
+  /** Rejects with an {@link UnfitDatabaseError} when a migration is pending or the encoding is not UTF8. */
+  requireSchema(): Promise<void>
+  /** Rejects with `unavailable` while the database cannot be reached, takes no writes or lacks its schema. */
+  check(): Promise<void>
   /** The database's own clock. Rejects with `unavailable` while it cannot be reached. */
   now(): Promise<Date>
   /** Lets what runs come to its end, for a second. */
@@ -50,6 +58,8 @@ const over = (driver: Driver): Database => {
       attempts: createAttemptStore(driver)
     },
     migrate: () => migrate(driver),
+    requireSchema: () => requireSchema(driver),
+    check: createCheck(driver),
     async now() {
       const [row] = await driver.read('select (extract(epoch from clock_timestamp()) * 1000)::float8', [])
       return new Date(Number(row?.[0]))

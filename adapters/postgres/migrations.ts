@@ -2,6 +2,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
 import type { Driver, Run } from './driver.js'
+import { StatementError, unavailable } from './errors.js'
 
 /** Where Drizzle itself keeps what was applied: `drizzle-kit migrate` goes on where this stopped. */
 const APPLIED = 'drizzle.__drizzle_migrations'
@@ -9,11 +10,19 @@ const APPLIED = 'drizzle.__drizzle_migrations'
 /** Of no meaning but for being the same in every instance. */
 const LOCK = 4_372_061_958
 
-/** Applies what is pending, all or nothing. Of any number of instances at once one does so, and the others wait for it. */
+/** The database is there, and none that the service can use. The message says what to do. */
+export class UnfitDatabaseError extends Error {
+  override readonly name = 'UnfitDatabaseError'
+}
+
+/**
+ * Applies what is pending, all or nothing. Of any number of instances at once one does so, and the others wait for it. Rejects with an {@link UnfitDatabaseError}
+ * where the schema could be made but not every text be stored.
+ */
 export const migrate = async ({ write, transaction }: Driver): Promise<void> => {
-  const migrations = readMigrationFiles({ migrationsFolder: folder() })
-  const newest = Math.max(...migrations.map(({ folderMillis }) => folderMillis))
-  if ((await lastApplied(write)) >= newest) return
+  await requireEncoding(write)
+  const migrations = readMigrations()
+  if ((await lastApplied(write)) >= newestOf(migrations)) return
   await transaction(
     'migrate',
     async run => {
@@ -35,6 +44,50 @@ export const migrate = async ({ write, transaction }: Driver): Promise<void> => 
     { patient: true }
   )
 }
+
+/** Rejects with an {@link UnfitDatabaseError} where {@link migrate} would have something to do, or could not do it. */
+export const requireSchema = async ({ write }: Driver): Promise<void> => {
+  await requireEncoding(write)
+  const last = await lastApplied(write)
+  if (last >= newestOf(readMigrations())) return
+  const what = last === NEVER ? 'lacks its schema' : 'has a schema of an earlier version'
+  throw new UnfitDatabaseError(`the database ${what}; run \`heroes migrate\`, or leave MIGRATE unset`)
+}
+
+/** What `/health/ready` asks again and again: rejects with `unavailable` while writes are refused or the schema is not there. */
+export const createCheck = ({ write }: Driver): (() => Promise<void>) => {
+  let newest: number | undefined
+  return async () => {
+    const [row] = await write(CHECK, []).catch(withoutTable)
+    if (row?.[0]) throw unavailable(new StatementError('the database takes no writes', '25006'))
+    newest ??= newestOf(readMigrations())
+    if (!(Number(row?.[1]) >= newest)) throw unavailable(new StatementError('the database lacks its schema', undefined))
+  }
+}
+
+const CHECK = `select pg_is_in_recovery() or current_setting('transaction_read_only')::boolean, max(created_at) from ${APPLIED}`
+
+/** 42P01: nothing was ever applied. */
+const withoutTable = (error: unknown): unknown[][] => {
+  if (error instanceof StatementError && error.code === '42P01') return []
+  throw error
+}
+
+/** Every other encoding lacks characters that names have (22P05), or does not know where one ends (SQL_ASCII). */
+const requireEncoding = async (run: Run): Promise<void> => {
+  const [row] = await run(`select current_setting('server_encoding')`, [])
+  const encoding = String(row?.[0])
+  if (encoding !== 'UTF8') {
+    throw new UnfitDatabaseError(
+      `the encoding of the database is ${encoding}, but must be UTF8: make one with \`encoding 'UTF8'\``
+    )
+  }
+}
+
+const readMigrations = () => readMigrationFiles({ migrationsFolder: folder() })
+
+const newestOf = (migrations: ReturnType<typeof readMigrations>): number =>
+  Math.max(...migrations.map(({ folderMillis }) => folderMillis))
 
 const NEVER = -1
 

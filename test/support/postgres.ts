@@ -129,7 +129,19 @@ export async function startServer(): Promise<Server> {
   }
 }
 
-async function execute(url: string, statement: string): Promise<void> {
+/** What a database is set to holds for connections that are made afterwards, so those of the service are ended. */
+export async function setDatabase(url: string, setting: string): Promise<void> {
+  const name = new URL(url).pathname.slice(1)
+  const server = new URL(url)
+  server.pathname = '/postgres'
+  await execute(server.href, `alter database ${name} ${setting}`)
+  await execute(
+    server.href,
+    `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'heroes' and datname = '${name}'`
+  )
+}
+
+export async function execute(url: string, statement: string): Promise<void> {
   const sql = postgres(url, { max: 1, onnotice: () => {} })
   try {
     await sql.unsafe(statement)
