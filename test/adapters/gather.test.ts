@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { StatementError } from '../../adapters/postgres/errors.js'
+import { StatementError, unavailable } from '../../adapters/postgres/errors.js'
 import { gather } from '../../adapters/postgres/gather.js'
 import { DomainError } from '../../core/index.js'
 import { openStores } from '../support/stores.js'
@@ -15,6 +15,7 @@ const squares = () => {
     await new Promise<void>(resolve => settle.push(resolve))
     if (items.some(item => item < 0)) throw new StatementError('negative', '22003')
     if (items.includes(666)) throw new DomainError('unavailable', 'lost')
+    if (items.includes(5503)) throw unavailable(new StatementError('canceling statement due to lock timeout', '55P03'))
     return result
   }
   const square = gather<number, number>(
@@ -138,6 +139,21 @@ t.test('an item that the database refuses fails itself only', async t => {
   t.strictSame(statements, [[2, -1, 3], [2], [-1], [3]])
 })
 
+t.test('an item that finds its row locked fails itself only, and four are tried at once', async t => {
+  const { square, statements, turn, finish } = squares()
+  const asked = Promise.allSettled([1, 2, 5503, 3, 4, 5].map(square))
+  await turn()
+  t.equal(statements.length, 1)
+  await finish()
+  const values = [1, 4, undefined, 9, 16, 25]
+  const locked = { status: 'rejected', reason: { code: 'unavailable', cause: { code: '55P03' } } }
+  t.match(
+    await asked,
+    values.map(value => (value === undefined ? locked : { status: 'fulfilled', value }))
+  )
+  t.strictSame(statements, [[1, 2, 5503, 3, 4, 5], [1], [2], [5503], [3], [4], [5]])
+})
+
 t.test('a single item that the database refuses is not tried again', async t => {
   const { square, statements, finish } = squares()
   const asked = Promise.allSettled([square(-1)])
@@ -183,7 +199,7 @@ t.test('whatever is gathered, each item gets exactly what it would have got alon
     )
   })
 
-  await t.test('look-ups of two kinds that travel together, and one that fails between them', async t => {
+  await t.test('look-ups of two kinds at once, and one that fails between them', async t => {
     const { accessToken } = await useCases.issueToken(client, { ...blankRequest, grantType: 'password', ...ADA })
     const digest = await ports.secrets.digest(accessToken)
     const [hero] = await heroes.list({ nameContains: undefined, after: undefined, limit: 1 })

@@ -246,6 +246,43 @@ t.test('what an operator asks for takes its time', async t => {
   t.strictSame(await removed, [true, true])
 })
 
+t.test('what ends or removes hundreds of grants does so in pieces, and leaves none', async t => {
+  const { stores, sql } = await open(t)
+  const { user, client } = await register(stores)
+  const other = await register(stores)
+  const kept = await logIn(stores, other)
+  const grant = async (owner: typeof user, of: typeof client) => {
+    await sql`
+      with begun as (
+        insert into "grant" (id, user_id, client_id, scopes, expires_at, sweep_at)
+        select gen_random_uuid(), ${owner.id}, ${of.id}, '{}', ${at(60)}, ${at(60)} from generate_series(1, 450)
+        returning id
+      )
+      insert into token (access_digest, grant_id, scopes, issuedate, expirationdate)
+      select sha256(id::text::bytea), id, '{}', now(), now() from begun`
+  }
+  const count = async (condition: string) =>
+    (await sql.unsafe(`select count(*)::int4 from "grant" where ${condition}`))[0]?.count
+
+  await grant(user, other.client)
+  t.equal(await stores.users.revoke(user.username, at(0)), true)
+  t.equal(await count(`user_id = ${user.id} and revoked_at is null`), 0)
+  t.equal(await count(`user_id = ${user.id}`), 450)
+  t.equal(await stores.users.remove(user.username), true)
+  t.equal(await count(`user_id = ${user.id}`), 0)
+
+  // Those of which someone holds a lock are left to the last statement, which waits for them.
+  await grant(other.user, client)
+  const unlock = await lockedBy(sql, `select from "grant" where client_id = '${client.id}' limit 1 for key share`)
+  const removed = stores.clients.remove(client.id)
+  await waiting(sql)
+  t.equal(await count(`client_id = '${client.id}'`), 1)
+  await unlock()
+  t.equal(await removed, true)
+  t.equal(await count(`client_id = '${client.id}'`), 0)
+  t.ok(await stores.tokens.findByAccess(kept.accessDigest), 'and none of anybody else')
+})
+
 t.test('a transaction whose connection is lost has no effect and is not tried again', async t => {
   const { stores, sql } = await open(t)
   const parties = await register(stores)

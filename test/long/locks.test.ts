@@ -1,0 +1,117 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { serveDatabase } from '../support/database-service.js'
+import { load, quantile, statuses, type Timed } from '../support/load.js'
+import { ask, type Question } from '../support/process.js'
+import { REQUEST } from '../support/service.js'
+import { ADA } from '../support/world.js'
+
+const LOCKED_SECONDS = 8
+const TABLES = ['hero', 'user', 'client', 'grant', 'code', 'token', 'attempt']
+
+interface Endpoint {
+  /** The tables that it reads or writes. */
+  readonly tables: readonly string[]
+  readonly succeeds: number
+  ask(last: Timed | undefined): readonly [path: string, question: Question]
+}
+
+t.test('a table that is locked for eight seconds holds up nothing that does not read it', async t => {
+  const { url, sql, logIn, form } = await serveDatabase(t, { LOGIN_ATTEMPTS: '100000' })
+  const { headers, access, refresh: first } = await logIn()
+  await ask(`${url}/heroes`, { headers, body: { name: 'the first' } })
+  let count = 0
+  let refresh = first
+  const bearer = ['token', 'grant']
+  const password = ['user', 'attempt', 'client', 'grant']
+  const endpoints: Record<string, Endpoint> = {
+    'GET /heroes/1': { tables: [...bearer, 'hero'], succeeds: 200, ask: () => ['/heroes/1', { headers }] },
+    'GET /heroes': { tables: [...bearer, 'hero'], succeeds: 200, ask: () => ['/heroes?limit=2', { headers }] },
+    'POST /heroes': {
+      tables: [...bearer, 'hero'],
+      succeeds: 200,
+      ask: () => ['/heroes', { headers, body: { name: `hero ${count++}` } }]
+    },
+    'POST /register': {
+      tables: ['user'],
+      succeeds: 200,
+      ask: () => ['/register', { body: { username: `user ${count++}`, password: 'a password' } }]
+    },
+    'the password grant': {
+      tables: [...password, 'token'],
+      succeeds: 200,
+      ask: () => ['/auth/token', form({ grant_type: 'password', ...ADA })]
+    },
+    'the refresh grant': {
+      tables: ['client', 'token', 'grant'],
+      succeeds: 200,
+      ask: last => {
+        if (last?.status === 200) refresh = JSON.parse(last.body).refresh_token
+        return ['/auth/token', form({ grant_type: 'refresh_token', refresh_token: refresh })]
+      }
+    },
+    introspection: {
+      tables: ['client', 'token', 'grant', 'user'],
+      succeeds: 200,
+      ask: () => ['/auth/introspect', form({ token: access })]
+    },
+    'the login page': {
+      tables: ['client'],
+      succeeds: 200,
+      ask: () => [`/auth/code?${new URLSearchParams(REQUEST)}`, {}]
+    },
+    'a login on the page': {
+      tables: [...password, 'code'],
+      succeeds: 302,
+      ask: () => ['/auth/code', { body: new URLSearchParams({ ...REQUEST, ...ADA }) }]
+    },
+    metadata: { tables: [], succeeds: 200, ask: () => ['/.well-known/oauth-authorization-server', {}] },
+    'GET /health/ready': { tables: [], succeeds: 200, ask: () => ['/health/ready', {}] },
+    'GET /health/live': { tables: [], succeeds: 200, ask: () => ['/health/live', {}] }
+  }
+  const loads = Object.entries(endpoints).map(([name, endpoint]) => {
+    const asking = load(2, last => {
+      const [path, question] = endpoint.ask(last)
+      return [`${url}${path}`, question]
+    })
+    return { name, ...endpoint, asking }
+  })
+  const take = (): Map<string, Timed[]> => new Map(loads.map(({ name, asking }) => [name, asking.take()]))
+
+  await sleep(3000)
+  take()
+  await sleep(5000)
+  const without = take()
+  for (const table of TABLES) {
+    const reserved = await sql.reserve()
+    await reserved.unsafe(`begin; lock table "${table}"`)
+    await sleep(LOCKED_SECONDS * 1000)
+    const during = take()
+    await reserved.unsafe('commit')
+    reserved.release()
+    await sleep(1000)
+    // What was answered while it was locked, and those that were under way then.
+    const after = take()
+    for (const { name, tables, succeeds } of loads) {
+      const answers = [...(during.get(name) ?? []), ...(after.get(name) ?? [])]
+      const slowest = quantile(answers, 1)
+      const what = `${table} locked, ${name}: ${JSON.stringify(statuses(answers))}, at most ${slowest.toFixed()} ms`
+      t.comment(what)
+      t.ok(slowest < 5500, what)
+      if (tables.includes(table)) continue
+      t.ok(answers.length > 0 && answers.every(({ status }) => status === succeeds), what)
+      const [p90, control] = [quantile(answers, 0.9), quantile(without.get(name) ?? [], 0.9)]
+      t.ok(p90 <= 2 * control + 50, `${what}: p90 ${p90.toFixed(1)} ms, ${control.toFixed(1)} without`)
+    }
+    await sleep(1000)
+    const whole = take()
+    for (const { name, succeeds } of loads) {
+      const answers = whole.get(name) ?? []
+      t.ok(
+        answers.length > 0 && answers.every(({ status }) => status === succeeds),
+        `${table} free again, ${name}: ${JSON.stringify(statuses(answers))}`
+      )
+    }
+  }
+  await Promise.all(loads.map(({ asking }) => asking.stop()))
+})
