@@ -1,17 +1,15 @@
-import type { AttemptStore } from '../../core/ports.js'
+import { eq } from 'drizzle-orm'
+import type { AttemptLimit, AttemptStore } from '../../core/ports.js'
 import type { Driver } from './driver.js'
-import { bytesList, bytesOrNull } from './values.js'
+import { key, type Lookups } from './lookup/lookups.js'
+import { attempts } from './schema.js'
+import { builder, typed } from './statements.js'
+import { bytesElement, bytesList, bytesOrNull, latest, optional, readInstant } from './values.js'
 
 // Counts may be lost when the server crashes, and are not waited for until they are on its disk.
 const NEED_NOT_LAST = "set_config('synchronous_commit', 'off', true)"
 
 // Every statement locks its rows in the order of their keys: in any other, two of them could deadlock (40P01).
-
-// Once an instant is known, no lock is asked for: whoever floods a full key keeps no connection from others.
-const FULL = `
-select max(ends_at)::timestamptz from attempt
-join unnest($1::bytea[], $2::int8[]) as wanted (key, most) using (key)
-where ends_at > $3 and count >= most`
 
 // Locks the keys; a missing one gets a row whose window has ended.
 const LOCK = `
@@ -53,27 +51,50 @@ with removed as (
 )
 select count(*)::int4 from removed`
 
-export const createAttemptStore = ({ read, write, transaction }: Driver): AttemptStore => ({
-  async take(limits, at, windowSeconds) {
-    const keys = bytesList(limits.map(({ key }) => key))
-    const most = `{${limits.map(({ most }) => most).join()}}`
-    const full = instantOf(await read(FULL, [keys, most, at]))
-    if (full !== undefined) return full
-    return transaction('attempt.take', async run => {
-      await run(LOCK, [keys, at])
-      // A statement of its own: it sees what those have counted whom the first one had to wait for.
-      return instantOf(await run(COUNT, [keys, most, at, new Date(at.getTime() + windowSeconds * 1000)]))
+const columns = { key: typed(attempts.key), count: typed(attempts.count), endsAt: typed(attempts.endsAt) }
+
+export const createAttemptStore = ({ write, transaction }: Driver, lookups: Lookups): AttemptStore => {
+  const find = lookups.create({
+    name: 'attempt',
+    columns,
+    select: builder(write).select(columns).from(attempts).where(eq(attempts.key, key)),
+    type: 'bytea',
+    literal: bytesElement,
+    read: ([, count, endsAt]) => ({ count: Number(count), endsAt: readInstant(endsAt) })
+  })
+
+  /** The instant at which the last of the full windows ends. */
+  const fullUntil = async (limits: readonly AttemptLimit[], at: Date): Promise<Date | undefined> => {
+    const found = await Promise.all(limits.map(({ key }) => find(key)))
+    const ends = limits.flatMap(({ most }, index) => {
+      const attempt = found[index]
+      return attempt !== undefined && attempt.endsAt > at && attempt.count >= most ? [attempt.endsAt] : []
     })
-  },
-
-  async giveBack(counted, cleared) {
-    await write(GIVE_BACK, [bytesList(counted), bytesOrNull(cleared)])
-  },
-
-  async removeExpired(at, limit) {
-    const [row] = await write(REMOVE_EXPIRED, [at, limit])
-    return Number(row?.[0])
+    return ends.length === 0 ? undefined : latest(...ends)
   }
-})
 
-const instantOf = ([row]: readonly unknown[][]): Date | undefined => (row?.[0] instanceof Date ? row[0] : undefined)
+  return {
+    async take(limits, at, windowSeconds) {
+      // Once an instant is known, no lock is asked for: whoever floods a full key keeps no connection from others.
+      const full = await fullUntil(limits, at)
+      if (full !== undefined) return full
+      const keys = bytesList(limits.map(({ key }) => key))
+      const most = `{${limits.map(({ most }) => most).join()}}`
+      return transaction('attempt.take', async run => {
+        await run(LOCK, [keys, at])
+        // A statement of its own: it sees what those have counted whom the first one had to wait for.
+        const [row] = await run(COUNT, [keys, most, at, new Date(at.getTime() + windowSeconds * 1000)])
+        return optional(row?.[0], readInstant)
+      })
+    },
+
+    async giveBack(counted, cleared) {
+      await write(GIVE_BACK, [bytesList(counted), bytesOrNull(cleared)])
+    },
+
+    async removeExpired(at, limit) {
+      const [row] = await write(REMOVE_EXPIRED, [at, limit])
+      return Number(row?.[0])
+    }
+  }
+}

@@ -55,7 +55,7 @@ const over = (driver: Driver): Database => {
       clients: createClientStore(driver, lookups),
       codes: createCodeStore(driver, lookups),
       tokens: createTokenStore(driver, lookups),
-      attempts: createAttemptStore(driver)
+      attempts: createAttemptStore(driver, lookups)
     },
     migrate: () => migrate(driver),
     requireSchema: () => requireSchema(driver),

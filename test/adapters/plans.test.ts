@@ -101,7 +101,7 @@ t.test('no statement reads a table of 100,000 rows whole, but for the full lists
   const clients = createClientStore(noted, lookups)
   const codes = createCodeStore(noted, lookups)
   const tokens = createTokenStore(noted, lookups)
-  const attempts = createAttemptStore(noted)
+  const attempts = createAttemptStore(noted, lookups)
 
   const stores = { heroes, users, clients, codes, tokens, attempts }
   method = 'inserts'

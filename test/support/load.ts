@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Answer, ask, keptConnection, type Question } from './process.js'
 
 export interface Timed extends Answer {
@@ -15,11 +16,12 @@ export interface Load {
 
 /**
  * Asks again and again on `connections` that are kept, each answer at once followed by the next request. `next` says what to
- * ask on a connection after its last answer.
+ * ask on a connection after its last answer; it does so `pause` milliseconds later.
  */
 export const load = (
   connections: number,
-  next: (last: Timed | undefined, connection: number) => readonly [url: string, question: Question]
+  next: (last: Timed | undefined, connection: number) => readonly [url: string, question: Question],
+  pause = 0
 ): Load => {
   let stopping = false
   let answers: Timed[] = []
@@ -31,6 +33,7 @@ export const load = (
       const answer = await ask(url, { ...question, agent })
       last = { ...answer, url, question, milliseconds: answer.answeredAt - answer.askedAt }
       answers.push(last)
+      if (pause > 0) await sleep(pause)
     }
     agent.destroy()
   }
