@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer'
-import formbody from '@fastify/formbody'
 import type { FastifyRequest, onRouteHookHandler, preParsingHookHandler } from 'fastify'
 import { DomainError } from '../core/index.js'
 import { HttpError } from './errors.js'
 import { type Form, parseForm } from './forms.js'
 import type { Http, HttpPlugin } from './http.js'
+import { isBeyondBounds } from './json-bounds.js'
 
 /** Routes whose request bodies are JSON; any other body is refused. */
 export const jsonRoutes =
@@ -15,6 +15,9 @@ export const jsonRoutes =
     http.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, parsed) => {
       // A DELETE may say that it is JSON and have no body. Where a schema asks for one, nothing fails it.
       if (body.length === 0) return parsed(null)
+      if (isBeyondBounds(body)) {
+        return parsed(new DomainError('invalid_input', 'the body has more than 1000 values or 32 levels'))
+      }
       if (!isUtf8(body)) return parsed(new DomainError('invalid_input', 'the body is not valid UTF-8'))
       const text = body.toString()
       parse(request, text, (error, value) => {
@@ -35,7 +38,10 @@ export const formRoutes =
   (routes: (http: Http) => void): HttpPlugin =>
   (http, _options, done) => {
     http.addHook('onRoute', guardBody)
-    http.register(formbody, { parser: text => ({ form: parseForm(text) }) })
+    const type = 'application/x-www-form-urlencoded'
+    http.addContentTypeParser<Buffer>(type, { parseAs: 'buffer' }, async (_request: FastifyRequest, body: Buffer) => ({
+      form: parseForm(body)
+    }))
     routes(http)
     done()
   }
@@ -48,19 +54,10 @@ export const formOf = ({ body }: FastifyRequest): Form => {
 
 const UNSTORABLE = /\0|\p{Surrogate}/u
 
-// A list of what is still to be seen and no recursion: ten megabytes of brackets are deeper than any stack.
-const isStorable = (json: unknown): boolean => {
-  const pending = [json]
-  while (pending.length > 0) {
-    const value = pending.pop()
-    if (typeof value === 'string' && UNSTORABLE.test(value)) return false
-    if (Array.isArray(value)) {
-      for (const item of value) pending.push(item)
-    } else if (typeof value === 'object' && value !== null) {
-      for (const entry of Object.entries(value)) pending.push(...entry)
-    }
-  }
-  return true
+// Recursive: how deep it may be is bounded before it is parsed.
+const isStorable = (value: unknown): boolean => {
+  if (typeof value === 'string') return !UNSTORABLE.test(value)
+  return typeof value !== 'object' || value === null || Object.entries(value).flat().every(isStorable)
 }
 
 const guardBody: onRouteHookHandler = route => {

@@ -294,3 +294,42 @@ t.test('what is wrong with the tokens of others ends none of them', async t => {
   }
   t.equal((await ask('/heroes', { headers: bearer(access_token) })).statusCode, 200)
 })
+
+t.test('what cannot be a key is refused before it is looked up', async t => {
+  const stores = createMemoryStores()
+  const service = await createInhabited({ stores })
+  const { ask, form } = service
+  const looked: string[] = []
+  const watch = <T extends object>(store: T): void => {
+    for (const [name, method] of Object.entries(store)) {
+      Object.assign(store, {
+        [name]: (...args: unknown[]) => {
+          looked.push(name)
+          return method(...args)
+        }
+      })
+    }
+  }
+  watch(stores.clients)
+  watch(stores.tokens)
+  watch(stores.heroes)
+  const token = 'x'.repeat(32)
+  for (const wrong of ['x', token.slice(1), `${token}x`, `${token.slice(1)}-`, 'x'.repeat(20_000)]) {
+    for (const [method, path] of [
+      ['GET', '/heroes'],
+      ['GET', '/heroes/1'],
+      ['POST', '/heroes'],
+      ['PUT', '/heroes/1'],
+      ['DELETE', '/heroes/1']
+    ] as const) {
+      const answer = await ask(path, { method, headers: bearer(wrong) })
+      t.equal(answer.statusCode, 401, `${method} ${path} ${wrong.length}`)
+    }
+  }
+  const long = 'x'.repeat(9_900_000)
+  for (const path of ['/auth/token', '/auth/revoke', '/auth/introspect', '/auth/code']) {
+    t.equal((await form(path, `client_id=${long}`)).statusCode, 400, path)
+    t.equal((await form(path, `client_id=app&code=${long}`)).statusCode, 400, path)
+  }
+  t.strictSame(looked, [])
+})

@@ -109,11 +109,33 @@ t.test('escapes that make characters are read', async t => {
   t.same(answer.json(), { id: 1, name: 'é 🦸 \\u0000' })
 })
 
-t.test('a body that is nested deeper than any stack is judged like any other', async t => {
-  const deep = addRoutes(createTestHttp({ bodyLimit: 5_000_000 }))
-  t.teardown(() => deep.close())
-  const payload = `{"name":"a","id":${'['.repeat(100_000)}"\\u0000"${']'.repeat(100_000)}}`
-  t.equal((await deep.inject({ method: 'POST', url: '/heroes', headers: json, payload })).statusCode, 400)
+t.test('JSON of more than 1,000 values or 32 levels is refused before it is parsed', async t => {
+  const roomy = addRoutes(createTestHttp({ bodyLimit: 12_000_000 }))
+  t.teardown(() => roomy.close())
+  const post = async (payload: string) => {
+    const answer = await roomy.inject({ method: 'POST', url: '/heroes', headers: json, payload })
+    return answer.statusCode === 400 ? answer.json().error : answer.statusCode
+  }
+  const withId = (id: string) => `{"name":"a",\r\n\t"id": ${id} }`
+  const list = (length: number, item = '0') => `[ ${Array(length).fill(item).join(' , ')} ]`
+  const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
+  const beyond = 'the body has more than 1000 values or 32 levels'
+  // The object, its name and the list itself are three.
+  t.equal(await post(withId(list(997))), 200)
+  t.equal(await post(withId(list(998))), beyond)
+  t.equal(await post(withId(list(997, '[]'))), 200, 'what is empty is one value')
+  t.equal(await post(withId(list(998, '{}'))), beyond)
+  t.equal(await post(withId(list(498, '{"a,b":"[\\"{,"}'))), 200, 'what stands in a text is no value')
+  t.equal(await post(withId(list(499, '{"a,b":"[\\"{,"}'))), beyond)
+  t.equal(await post(withId(nested(31))), 200)
+  t.equal(await post(withId(nested(32))), beyond)
+  t.equal(await post(withId(`[${'['.repeat(30)}${']'.repeat(30)},${nested(30)}]`)), 200, 'levels that end are left')
+  t.equal(await post(`${'['.repeat(1_000_000)}`), beyond)
+  t.equal(await post(withId(list(2_000_000))), beyond)
+  t.equal(await post(withId('"\\u0000"')), 'the body holds a NUL character or half of a surrogate pair')
+  t.equal(await post(withId('{"\\u0000":[null]}')), 'the body holds a NUL character or half of a surrogate pair')
+  t.equal(await post('"unfinished'), 'the body is not valid JSON')
+  t.equal(await post('"unfinished\\'), 'the body is not valid JSON')
 })
 
 t.test('DELETE may say that its body is JSON and have none', async t => {
@@ -184,6 +206,11 @@ t.test('a form that cannot be read as it was meant is refused', async t => {
     'a&%61',
     'a=%',
     'a=%zz',
+    'a=%4',
+    'a=%g0',
+    'a=%:0',
+    'a=%0/',
+    'a=%@0',
     'a=%FF',
     '%FF=a',
     'a=%C0%80',
@@ -199,6 +226,29 @@ t.test('a form that cannot be read as it was meant is refused', async t => {
     const payload = Buffer.from(bytes)
     t.equal((await http.inject({ method: 'POST', url: '/auth/token', headers: form, payload })).statusCode, 400)
   }
+})
+
+t.test('a form is judged by lengths and count before anything of it is decoded', async t => {
+  const longest = 'x'.repeat(16_384)
+  t.equal(parseForm(`a=${longest}`).get('a'), longest)
+  t.equal(parseForm(`${longest}=a`).get(longest), 'a')
+  t.equal(parseForm(`a=${'%41'.repeat(5461)}`).get('a'), 'A'.repeat(5461))
+  t.equal(parseForm(Array.from({ length: 1000 }, (_, part) => `${part}=1`).join('&')).size, 1000)
+  const texts = [
+    `a=${longest}x`,
+    `${longest}x=a`,
+    `${longest}x`,
+    `a=${'é'.repeat(8193)}`,
+    `a=${'%41'.repeat(5462)}`,
+    // The escape is what a decoder would find first.
+    `%zz=1&a=${longest}x`,
+    `a=${'+'.repeat(10_000_000)}`
+  ]
+  for (const text of texts) t.throws(() => parseForm(text), { message: 'a parameter is longer than 16384 bytes' })
+  for (const text of ['a=1&'.repeat(1000), '&'.repeat(1000), `%zz${'&'.repeat(1000)}`]) {
+    t.throws(() => parseForm(text), { message: 'there are more than 1000 parameters' })
+  }
+  t.equal(formPairs(`a=${longest}x`).length, 1, 'a query string is bounded as it arrives')
 })
 
 t.test('a query string is what stands between the question mark and the end', async t => {

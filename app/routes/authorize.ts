@@ -12,7 +12,8 @@ type AuthorizeUseCases = Pick<UseCases, 'resolveRedirect' | 'judgeRequest' | 'au
 /** RFC 6749 section 4.1's authorization endpoint. It answers people, so its failures are pages and redirects. */
 export const authorizeRoutes = (http: Http, useCases: AuthorizeUseCases, publicUrl: () => string): void => {
   /** The request in order and the form to show for it; undefined once the client was told, by redirect, what is wrong. */
-  const open = async (parameters: Form, reply: FastifyReply): Promise<Opened | undefined> => {
+  const open = async (parameters: Form, username: string, reply: FastifyReply): Promise<Opened | undefined> => {
+    requireEchoable(parameters, username)
     const request = authorizationRequest(parameters)
     const { client, redirectUri } = await useCases.resolveRedirect(request)
     const { state } = request
@@ -38,16 +39,16 @@ export const authorizeRoutes = (http: Http, useCases: AuthorizeUseCases, publicU
     http.register(helmet, HELMET)
 
     http.get('/auth/code', async (request, reply) => {
-      const opened = await open(parseForm(queryString(request.url)), reply)
+      const opened = await open(parseForm(queryString(request.url)), '', reply)
       opened?.show(200)
       return reply
     })
 
     http.post('/auth/code', { onRequest: refuseOtherSites(publicUrl) }, async (request, reply) => {
       const form = formOf(request)
-      const opened = await open(merged(form, parseForm(queryString(request.url))), reply)
-      if (opened === undefined) return reply
       const username = form.get('username') ?? ''
+      const opened = await open(merged(form, parseForm(queryString(request.url))), username, reply)
+      if (opened === undefined) return reply
       try {
         const password = form.get('password') ?? ''
         const attempt = { username, password, address: addressOf(request.ip) }
@@ -97,6 +98,19 @@ const authorizationRequest = (parameters: Form): AuthorizationRequest => ({
   codeChallenge: parameters.get('code_challenge'),
   codeChallengeMethod: parameters.get('code_challenge_method')
 })
+
+const MOST_STATE = 4096
+const MOST_ECHOED = 16_384
+
+/** The page and the redirect repeat what they were sent. In bytes of UTF-8. */
+const requireEchoable = (parameters: Form, username: string): void => {
+  if (Buffer.byteLength(parameters.get('state') ?? '') > MOST_STATE) {
+    throw new DomainError('invalid_request', `state is longer than ${MOST_STATE} bytes`)
+  }
+  if (Buffer.byteLength([username, ...parameters].flat().join('')) > MOST_ECHOED) {
+    throw new DomainError('invalid_request', `the parameters are longer than ${MOST_ECHOED} bytes`)
+  }
+}
 
 /** Each parameter from the form, or else from the query string; what the person typed is neither's. */
 const merged = (form: Form, query: Form): Form => {
