@@ -98,6 +98,29 @@ t.test('the core, memory and crypto need no package but argon2, and serve in a h
   t.match(await ask(`${url}/heroes`, { headers, body: { name: 'Starling' } }), { body: '{"id":1,"name":"Starling"}' })
   t.match(await ask(`${url}/heroes`, { headers }), { status: 200, body: '[{"id":1,"name":"Starling"}]' })
   t.match(await ask(`${url}/heroes`), { status: 401 })
+
+  for (const path of ['/', '/nothing', '/heroes/1', '/heroes?x=1', '/toString']) {
+    t.match(await ask(`${url}${path}`, { headers }), { status: 404, body: /nothing at this path/ }, path)
+  }
+  t.match(await ask(`${url}/register`, { headers }), { status: 404 })
+  const post = async (path: string, body: string): Promise<number> => {
+    const answer = await fetch(`${url}${path}`, { method: 'POST', headers, body })
+    await answer.text()
+    return answer.status
+  }
+  for (const body of ['', '{', 'null', '[]', '{"name":5}', '{"name":""}', `{"name":"${'x'.repeat(10_000)}"}`]) {
+    t.equal(await post('/heroes', body), 400, body.slice(0, 20))
+  }
+  t.equal(await post('/register', '{"username":"bob","password":{}}'), 400)
+
+  // Ten wrong passwords are the limit, wherever the body says that they come from and whatever it asks for.
+  const attempts: number[] = []
+  for (let attempt = 1; attempt <= 12; attempt++) {
+    const body = { ...ada, password: 'wrong', address: `x${attempt}`, grantType: 'refresh_token', scope: 'x' }
+    attempts.push(await post('/token', JSON.stringify(body)))
+  }
+  t.strictSame(attempts, [...Array(10).fill(400), 429, 429])
+  t.equal(await post('/token', JSON.stringify({ ...ada, address: 'x1' })), 429, 'the right one too')
 })
 
 t.test('no start needs the database engine that it does not use', async t => {
