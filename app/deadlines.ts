@@ -15,7 +15,7 @@ const TICK = 1 / 50
 
 /**
  * Calls `expire` for a reply that is not being made after so many milliseconds of the service's own, a fiftieth later at most.
- * All by one timer: one for each request, with the signal that Fastify's `handlerTimeout` makes, costs a tenth of a read.
+ * All by one timer: one for each request, with the signal that Fastify's `handlerTimeout` makes, costs a seventh of the rate of reads.
  */
 export const createDeadlines = (milliseconds: number, expire: (reply: FastifyReply) => void): Deadlines => {
   const endsAt = new Map<FastifyReply, number>()
