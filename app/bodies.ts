@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import formbody from '@fastify/formbody'
 import type { FastifyRequest, onRouteHookHandler, preParsingHookHandler } from 'fastify'
 import { DomainError } from '../core/index.js'
 import { HttpError } from './errors.js'
@@ -38,10 +39,7 @@ export const formRoutes =
   (routes: (http: Http) => void): HttpPlugin =>
   (http, _options, done) => {
     http.addHook('onRoute', guardBody)
-    const type = 'application/x-www-form-urlencoded'
-    http.addContentTypeParser<Buffer>(type, { parseAs: 'buffer' }, async (_request: FastifyRequest, body: Buffer) => ({
-      form: parseForm(body)
-    }))
+    http.register(formbody, { parser: text => ({ form: parseForm(text) }) })
     routes(http)
     done()
   }
