@@ -1,12 +1,14 @@
+import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { DomainError } from '../core/index.js'
 import { type Chores, startChores } from './chores.js'
 import { createDrain } from './drain.js'
 import { registerFirstClient } from './first-client.js'
+import type { Http } from './http.js'
 import { createLog } from './log.js'
 import { type Composition, compose, prepare } from './main.js'
 import { buildServer } from './server.js'
-import type { Settings } from './settings.js'
+import { type Settings, UnusableSettingError } from './settings.js'
 
 /** That the process was asked to end. */
 interface Stop {
@@ -59,7 +61,7 @@ const serveOver = async (
   const drain = createDrain(http)
   let chores: Chores | undefined
   try {
-    const url = await http.listen({ host: settings.host, port })
+    const url = await listen(http, settings)
     if (port === 0) port = Number(new URL(url).port)
     log.logger.info({ host: settings.host, port, publicUrl: publicUrl() }, 'listening')
     chores = startChores(useCases, database, log.logger)
@@ -72,4 +74,17 @@ const serveOver = async (
   } finally {
     await Promise.all([drain(), chores?.stop()])
   }
+}
+
+/** Where it listens. Rejects with the name of the setting that is to blame. */
+const listen = async (http: Http, { host, port }: Settings): Promise<string> => {
+  // One address and no name: of `localhost` Fastify would make two listeners, and the second has none of what the first was
+  // given (parser errors, timeouts).
+  const { address } = await lookup(host, { order: 'ipv4first' }).catch((error: unknown) => {
+    throw new UnusableSettingError('HOST', Object(error).message)
+  })
+  return http.listen({ host: address, port }).catch((error: unknown) => {
+    const { code, message } = Object(error)
+    throw new UnusableSettingError(/^E(?:ADDRINUSE|ACCES)$/.test(code) ? 'PORT' : 'HOST', message)
+  })
 }

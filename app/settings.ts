@@ -1,10 +1,11 @@
 import { isIP } from 'node:net'
 import { defaultPolicy, isScopeToken, type Policy } from '../core/index.js'
+import { readServerUrl, type ServerUrl } from './database-url.js'
 
 export type DatabaseSettings =
   | { readonly kind: 'memory' }
   | { readonly kind: 'embedded'; readonly folder: string }
-  | { readonly kind: 'server'; readonly url: string; readonly pool: number; readonly prepare: boolean }
+  | (ServerUrl & { readonly kind: 'server'; readonly pool: number; readonly prepare: boolean })
 
 export interface Settings {
   readonly host: string
@@ -78,12 +79,6 @@ const baseUrl: Kind<string> = {
   }
 }
 
-const databaseUrl: Kind<string> = {
-  expected: 'memory: or a URL that begins with postgres:// or postgresql://',
-  parse: value =>
-    value === 'memory:' || (/^postgres(?:ql)?:\/\//.test(value) && URL.canParse(value)) ? value : undefined
-}
-
 const NAMED_PROXIES = ['loopback', 'linklocal', 'uniquelocal']
 
 // A number of hops is left out: whoever connects directly could claim as many (Fastify trusts nobody then).
@@ -124,7 +119,7 @@ const optional = <T>(name: string, kind: Kind<T>, meaning: string): Definition<T
     if (given === undefined || given === '') return undefined
     const value = kind.parse(given)
     if (value === undefined) {
-      throw new SettingError(`${name} is '${withoutPassword(given)}', but must be ${kind.expected}`)
+      throw new SettingError(`${name} is '${given}', but must be ${kind.expected}`)
     }
     return value
   }
@@ -135,15 +130,30 @@ const setting = <T>(name: string, kind: Kind<T>, fallback: T, meaning: string): 
   return { name, shown: String(fallback), meaning, read: env => read(env) ?? fallback }
 }
 
+/** Whatever is wrong with it, the value is not told: it may have a password anywhere, and the message may go to a log. */
+const readDatabaseUrl = ({ DATABASE_URL: given }: Environment): ServerUrl | 'memory:' | undefined => {
+  if (given === undefined || given === '') return undefined
+  if (given === 'memory:') return given
+  if (!/^postgres(?:ql)?:\/\//.test(given)) {
+    throw new SettingError('DATABASE_URL must be memory: or a URL that begins with postgres:// or postgresql://')
+  }
+  try {
+    return readServerUrl(given)
+  } catch (error) {
+    throw new SettingError(`DATABASE_URL ${Object(error).message}`)
+  }
+}
+
 /** Every setting, in the order of the help. */
 const settings = {
   host: setting('HOST', text, '127.0.0.1', 'the address to listen on'),
   port: setting('PORT', integer(0, 65535), 3000, 'the port to listen on; 0 picks a free one and logs it'),
-  databaseUrl: optional(
-    'DATABASE_URL',
-    databaseUrl,
-    'postgres://...: a PostgreSQL server; memory: gone at exit; unset: embedded in DATA_DIR'
-  ),
+  databaseUrl: {
+    name: 'DATABASE_URL',
+    shown: '(unset)',
+    meaning: 'postgres://...: a PostgreSQL server; memory: gone at exit; unset: embedded in DATA_DIR',
+    read: readDatabaseUrl
+  },
   dataDir: setting('DATA_DIR', text, './data', "the embedded database's folder, for one process at a time"),
   databasePool: setting('DATABASE_POOL', integer(1, 1000), 10, 'connections to PostgreSQL'),
   databasePrepare: setting('DATABASE_PREPARE', boolean, true, 'false behind a transaction-mode pooler as PgBouncer'),
@@ -233,8 +243,5 @@ const readDatabase = (env: Environment): DatabaseSettings => {
   const pool = settings.databasePool.read(env)
   const prepare = settings.databasePrepare.read(env)
   if (url === undefined) return { kind: 'embedded', folder }
-  return url === 'memory:' ? { kind: 'memory' } : { kind: 'server', url, pool, prepare }
+  return url === 'memory:' ? { kind: 'memory' } : { kind: 'server', ...url, pool, prepare }
 }
-
-/** A URL that is refused may hold a password, and the message may go to a log. */
-const withoutPassword = (value: string): string => value.replace(/\/\/[^@]*@/, '//***@')

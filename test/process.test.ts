@@ -204,11 +204,41 @@ t.test('/health/ready is 503 while the database takes no writes, and 200 once it
   await turns(200)
 })
 
-t.test('a port that is taken ends the start with exit code 1 and one line', async t => {
-  const other = createServer().listen(0, '127.0.0.1')
-  t.teardown(() => other.close())
-  await once(other, 'listening')
-  const port = Object(other.address()).port
-  const env = { DATABASE_URL: 'memory:', LOG_LEVEL: 'silent', PORT: String(port) }
-  t.match(await heroes(['serve'], env), { code: 1, stdout: '', stderr: /^heroes: [^\n]*EADDRINUSE[^\n]*\n$/ })
-})
+t.test(
+  'HOST and PORT that cannot be listened on end the start with exit code 1 and one line that names them',
+  async t => {
+    const other = createServer().listen(0, '127.0.0.1')
+    t.teardown(() => other.close())
+    await once(other, 'listening')
+    const port = String(Object(other.address()).port)
+    const env = { DATABASE_URL: 'memory:', LOG_LEVEL: 'silent', PORT: '0' }
+    for (const [settings, stderr] of [
+      [{ PORT: port }, /^heroes: PORT cannot be used: [^\n]*EADDRINUSE[^\n]*\n$/],
+      [{ PORT: port, HOST: 'localhost' }, /^heroes: PORT cannot be used: [^\n]*EADDRINUSE[^\n]*\n$/],
+      [{ HOST: 'nowhere.invalid' }, /^heroes: HOST cannot be used: [^\n]* nowhere\.invalid\n$/],
+      [{ HOST: '192.0.2.1' }, /^heroes: HOST cannot be used: [^\n]*EADDRNOTAVAIL[^\n]*\n$/]
+    ] as const) {
+      t.match(
+        await heroes(['serve'], { ...env, ...settings }),
+        { code: 1, stdout: '', stderr },
+        JSON.stringify(settings)
+      )
+    }
+  }
+)
+
+t.test(
+  'HOST=localhost listens where the printed addresses lead, and answers malformed requests as everywhere',
+  async t => {
+    const { url } = await serveProcess(t, { DATABASE_URL: 'memory:', HOST: 'localhost' })
+    for (const host of ['127.0.0.1', 'localhost']) {
+      const address = new URL(url)
+      address.hostname = host
+      t.equal((await ask(`${address}health/live`)).status, 200, host)
+      const { socket, received, closed } = await dial(address.href)
+      socket.write('no HTTP\r\n\r\n')
+      await closed
+      t.match(received(), /^HTTP\/1\.1 400 Bad Request\r\n(?:.+\r\n)*server: heroes\//i, host)
+    }
+  }
+)
