@@ -1,9 +1,10 @@
 import { mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { PGliteInterface, Transaction } from '@electric-sql/pglite'
+import type { Transaction } from '@electric-sql/pglite'
 import { FolderError, isCluster, REPAIR } from './cluster.js'
 import type { Driver, Run } from './driver.js'
-import { translate } from './errors.js'
+import type { Engine } from './engine.js'
+import { StatementError, translate, unavailable } from './errors.js'
 import { lockFolder } from './folder-lock.js'
 
 /**
@@ -14,14 +15,17 @@ export const openFolder = async (folder: string): Promise<Driver> => {
   const absolute = resolve(folder)
   const unlock = await usable(absolute, () => lockFolder(absolute))
   try {
-    const engine = await openEngine(join(absolute, 'postgres'))
-    const run = runOn(engine)
+    const { current, end } = await openEngine(join(absolute, 'postgres'))
+    const run: Run = async (text, values) => runOn(await current())(text, values)
     return {
       read: run,
       write: run,
-      transaction: (_name, work) => translated(() => engine.transaction(transaction => work(runOn(transaction)))),
+      async transaction(_name, work) {
+        const engine = await current()
+        return translated(engine, () => engine.transaction(transaction => work(runOn(engine, transaction))))
+      },
       async close() {
-        await engine.close()
+        await end()
         unlock()
       }
     }
@@ -31,13 +35,42 @@ export const openFolder = async (folder: string): Promise<Driver> => {
   }
 }
 
-const openEngine = async (dataDir: string): Promise<PGliteInterface> => {
+/** One that crashed is started again for whoever asks next, but not at once after a start that failed. */
+const RESTART_MILLISECONDS = 1000
+
+const openEngine = async (dataDir: string) => {
   const { startEngine } = await import('./engine.js')
   if (!(await usable(dataDir, async () => isCluster(dataDir)))) await make(dataDir)
-  return orFolderError(
-    () => startEngine(dataDir),
-    reason => `the database in ${dataDir} cannot be opened: ${reason}; make that good, or ${REPAIR}`
-  )
+  const open = (): Promise<Engine> =>
+    orFolderError(
+      () => startEngine(dataDir),
+      reason => `the database in ${dataDir} cannot be opened: ${reason}; make that good, or ${REPAIR}`
+    )
+  let engine = await open()
+  let restarting: Promise<Engine> | undefined
+  const restart = async (): Promise<Engine> => {
+    try {
+      engine = await open()
+      restarting = undefined
+      return engine
+    } catch (error) {
+      setTimeout(() => {
+        restarting = undefined
+      }, RESTART_MILLISECONDS).unref()
+      throw unavailable(new StatementError(messageOf(error), undefined))
+    }
+  }
+  return {
+    async current(): Promise<Engine> {
+      if (!engine.crashed) return engine
+      restarting ??= restart()
+      return restarting
+    },
+    async end(): Promise<void> {
+      await restarting?.catch(() => {})
+      if (!engine.crashed) await engine.close()
+    }
+  }
 }
 
 const make = async (dataDir: string): Promise<void> => {
@@ -68,19 +101,24 @@ const orFolderError = async <T>(work: () => Promise<T>, describe: (reason: strin
   try {
     return await work()
   } catch (error) {
-    throw error instanceof FolderError ? error : new FolderError(describe(String(Object(error).message)))
+    throw error instanceof FolderError ? error : new FolderError(describe(messageOf(error)))
   }
 }
 
-const runOn =
-  (engine: PGliteInterface | Transaction): Run =>
-  async (text, values) =>
-    (await translated(() => engine.query<unknown[]>(text, [...values], { rowMode: 'array' }))).rows
+const messageOf = (error: unknown): string => String(Object(error).message)
 
-const translated = async <T>(work: () => Promise<T>): Promise<T> => {
+const runOn =
+  (engine: Engine, on: Engine | Transaction = engine): Run =>
+  async (text, values) =>
+    (await translated(engine, () => on.query<unknown[]>(text, [...values], { rowMode: 'array' }))).rows
+
+/** What a crash leaves open may have happened or not. */
+const translated = async <T>(engine: Engine, work: () => Promise<T>): Promise<T> => {
   try {
     return await work()
   } catch (error) {
-    throw translate(error)
+    throw engine.crashed
+      ? unavailable(new StatementError('the embedded database has crashed', undefined))
+      : translate(error)
   }
 }

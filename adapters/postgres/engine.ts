@@ -9,6 +9,7 @@ export const startEngine = async (dataDir: string): Promise<Engine> => {
   const engine = new Engine(dataDir, { onStderr: line => said.push(line) > 0 })
   try {
     await engine.waitReady
+    engine.endAtCrash()
     return engine
   } catch (error) {
     throw new Error(lastWords(said) ?? reasonOf(engine, error))
@@ -34,6 +35,34 @@ const reasonOf = (engine: Engine, error: unknown): string => {
 
 /** PGlite, whose texts come out as they were stored: by itself it drops a U+FEFF that one begins with. */
 export class Engine extends PGlite {
+  #crashed = false
+
+  /** PostgreSQL has ended itself, as when it cannot write its log: every statement is rejected, and only another engine goes on. */
+  get crashed(): boolean {
+    return this.#crashed
+  }
+
+  /** PGlite takes a crash for a statement's error, and asks what has crashed for the next one for ever: nothing else in the process runs. */
+  endAtCrash(): void {
+    const { Module: engine } = this
+    const run = engine._PostgresMainLoopOnce
+    engine._PostgresMainLoopOnce = () => {
+      try {
+        run()
+      } catch (error) {
+        // WebAssembly's own kind. A statement's error comes as an exit status.
+        if (Object(error).name === 'RuntimeError') {
+          this.#crashed = true
+          const end = (): never => {
+            throw error
+          }
+          Object.assign(engine, { stackRestore: end, _PostgresSendReadyForQueryIfNecessary: end, _pgl_pq_flush: end })
+        }
+        throw error
+      }
+    }
+  }
+
   /** Every statement's answer comes through here. */
   override async execProtocolStream(
     ...[message, options]: Parameters<PGlite['execProtocolStream']>

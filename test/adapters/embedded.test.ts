@@ -3,8 +3,10 @@ import { once } from 'node:events'
 import { chmodSync, readdirSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { openEmbedded } from '../../adapters/postgres/database.js'
+import type { Run } from '../../adapters/postgres/driver.js'
 import { openFolder } from '../../adapters/postgres/embedded.js'
 import { PROGRAM, temporaryFolder } from '../support/process.js'
 
@@ -148,6 +150,48 @@ t.test('a folder that PostgreSQL does not open is refused with its own reason', 
     )
     writeFileSync(part(name), whole)
   }
+})
+
+/** PostgreSQL ends itself when it cannot write its log, at the first or second file of which it finds the folder gone. */
+const crash = async (write: Run): Promise<never> => {
+  await write("select pg_logical_emit_message(false, 'heroes', 'x'), pg_switch_wal()", [])
+  return crash(write)
+}
+
+t.test('an engine that crashes answers `unavailable`, and goes on with all that was stored once it can', async t => {
+  const { write, transaction, close } = await openFolder(folder)
+  await write('create table kept (n int)', [])
+  await write('insert into kept values (1)', [])
+  const aside = join(t.testdir(), 'aside')
+  renameSync(part('pg_wal'), aside)
+  const unavailable = { name: 'DomainError', code: 'unavailable', retryAfterSeconds: 1 }
+  await t.rejects(crash(write), unavailable)
+  await t.rejects(write('insert into kept values (2)', []), unavailable)
+  await t.rejects(
+    transaction(run => run('insert into kept values (3)', [])),
+    unavailable,
+    'no second start at once'
+  )
+  renameSync(aside, part('pg_wal'))
+  const read = async (): Promise<unknown[][]> =>
+    write('select n from kept', []).catch(async () => {
+      await setImmediate()
+      return read()
+    })
+  t.strictSame(await read(), [[1]])
+  await write('drop table kept', [])
+  await close()
+})
+
+t.test('a folder whose engine has crashed is free once it is closed', async t => {
+  const { write, close } = await openFolder(folder)
+  const aside = join(t.testdir(), 'aside')
+  renameSync(part('pg_wal'), aside)
+  await t.rejects(crash(write), { code: 'unavailable' })
+  await t.rejects(write('select 1', []), { code: 'unavailable' })
+  await close()
+  renameSync(aside, part('pg_wal'))
+  await (await openFolder(folder)).close()
 })
 
 t.test('an empty folder, a file and a link to nowhere in the place of the database are refused', async t => {
