@@ -214,6 +214,42 @@ t.test('an authorization code', t =>
       }
     })
 
+    await test('exchanged by one while another is about to burn it ends what the first got, and the other way round', async t => {
+      let meanwhile = async (): Promise<void> => {}
+      const overtaken =
+        (work: (digest: string) => Promise<boolean>) =>
+        async (digest: string): Promise<boolean> => {
+          const overtake = meanwhile
+          meanwhile = async () => {}
+          await overtake()
+          return work(digest)
+        }
+      const { burn, redeem } = stores.codes
+      const codes = {
+        ...stores.codes,
+        burn: overtaken(burn),
+        redeem: (digest: string, token: Parameters<typeof redeem>[1]) =>
+          overtaken(digest => redeem(digest, token))(digest)
+      }
+      const { code, exchange, lives } = await createSetting({ ...stores, codes })
+      const right = { code_verifier: VERIFIER }
+      const wrong = { code_verifier: `${VERIFIER}x` }
+      for (const [first, second] of [
+        [right, wrong],
+        [right, right],
+        [wrong, right]
+      ] as const) {
+        const secret = await code(PKCE)
+        let got: Outcome = INVALID
+        meanwhile = async () => {
+          got = await exchange(secret, first)
+          t.equal(await lives(got), first === right)
+        }
+        t.match(await exchange(secret, second), INVALID)
+        t.notOk(await lives(got), 'two parties hold the code')
+      }
+    })
+
     await test('burnt by one while another exchanges it ends what that one got', async t => {
       const { code, exchange, lives } = await createSetting(stores)
       for (let round = 0; round < 20; round += 1) {

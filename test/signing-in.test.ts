@@ -33,6 +33,8 @@ t.test('each parameter comes from the form or else from the link, and two values
 t.test('username and password come from the form alone', async t => {
   const { form, ask } = await createInhabited()
   t.equal((await form(link(ADA), {})).statusCode, 403)
+  t.equal((await form(link({ username: ADA.username }), { password: ADA.password })).statusCode, 403)
+  t.equal((await form(link({ password: ADA.password }), { username: ADA.username })).statusCode, 403)
   t.equal((await form(link({ username: 'mallory', password: 'x' }), ADA)).statusCode, 302)
   t.notMatch((await ask(link({ username: 'mallory' }))).payload, 'mallory')
 })
