@@ -1,16 +1,30 @@
 import { spawn } from 'node:child_process'
+import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { startServer } from './postgres.js'
+import { type Ending, report } from './report.js'
 
+// Runs every suite, or the files that the command line names; with --long those of test/long/.
 const windows = process.platform === 'win32'
-const args = process.argv.slice(2)
-// A few suites cannot cover every line, and a run of theirs does not fail for it.
-if (args.some(arg => arg.endsWith('.ts'))) args.unshift('--allow-incomplete-coverage', '--allow-empty-coverage')
+const long = process.argv.includes('--long')
+const args = process.argv.slice(2).filter(arg => arg !== '--long')
+const named = args.some(arg => arg.endsWith('.ts'))
+if (long && !named) {
+  args.push(
+    ...readdirSync('test/long', { recursive: true, encoding: 'utf8' })
+      .filter(file => file.endsWith('.test.ts'))
+      .map(file => `test/long/${file}`)
+  )
+}
+// Long suites look at the clock of real processes, so that they have the machine to themselves.
+if (long) args.unshift('--jobs=1', '--timeout=600')
+// A few suites cannot reach every line, and a run of theirs does not fail for it.
+if (long || named) args.unshift('--disable-coverage', '--allow-empty-coverage')
 
 const server = process.env.TEST_DATABASE_URL ? undefined : await startServer()
 const cli = fileURLToPath(new URL('dist/esm/run.mjs', import.meta.resolve('tap/package.json')))
-const tap = spawn(process.execPath, [cli, ...args], {
-  stdio: 'inherit',
+const tap = spawn(process.execPath, [cli, '--reporter=tap', ...args], {
+  stdio: ['inherit', 'pipe', 'pipe'],
   // tap dies of a signal without its children, so they share a group that a signal reaches as a whole.
   detached: !windows,
   env: { ...process.env, TEST_DATABASE_URL: server?.url ?? process.env.TEST_DATABASE_URL }
@@ -24,7 +38,12 @@ function end(signal: NodeJS.Signals): void {
   setTimeout(end, 3_000, 'SIGKILL').unref()
 }
 
-tap.on('exit', async code => {
-  await server?.remove()
-  process.exitCode = code ?? 1
+let complaints = ''
+tap.stderr.setEncoding('utf8').on('data', (text: string) => {
+  process.stderr.write(text)
+  complaints = `${complaints}${text}`.slice(-10_000)
 })
+const ending = new Promise<Ending>(resolve => tap.on('close', code => resolve({ exitCode: code ?? 1, complaints })))
+const green = await report(tap.stdout, ending, text => process.stdout.write(text))
+await server?.remove()
+process.exitCode = green ? 0 : 1

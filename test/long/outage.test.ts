@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { heroes } from './support/command.js'
-import { startServer } from './support/postgres.js'
-import { type Answer, ask, type Question, serveProcess } from './support/process.js'
-import { basic, bearer, REQUEST } from './support/service.js'
-import { ADA, SECRET } from './support/world.js'
+import { heroes } from '../support/command.js'
+import { startServer } from '../support/postgres.js'
+import { type Answer, ask, type Question, serveProcess } from '../support/process.js'
+import { basic, bearer, REQUEST } from '../support/service.js'
+import { ADA, SECRET } from '../support/world.js'
 
 const server = await startServer()
 t.teardown(() => server.remove())

@@ -4,13 +4,13 @@ import { copyFileSync, cpSync, mkdirSync, readFileSync, renameSync, writeFileSyn
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { createDatabase } from './support/postgres.js'
-import { ask, startProcess, temporaryFolder } from './support/process.js'
-import { bearer } from './support/service.js'
+import { createDatabase } from '../support/postgres.js'
+import { ask, startProcess, temporaryFolder } from '../support/process.js'
+import { bearer } from '../support/service.js'
 
 // Outside of the checkout, where Node would find its node_modules.
 const folder = temporaryFolder(t)
-const root = fileURLToPath(new URL('..', import.meta.url))
+const root = fileURLToPath(new URL('../..', import.meta.url))
 const installed = join(folder, 'installed')
 const modules = join(installed, 'node_modules')
 
