@@ -5,6 +5,7 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { heroes } from './support/command.js'
+import { signal } from './support/http.js'
 import { createDatabase, setDatabase } from './support/postgres.js'
 import {
   ask,
@@ -118,7 +119,7 @@ const HALF = [
   BODY.slice(0, 9)
 ].join('\r\n')
 
-const endsUnderLoad = async (t: Test, signal: NodeJS.Signals, withSlowest: boolean): Promise<void> => {
+const endsUnderLoad = async (t: Test, name: NodeJS.Signals, withSlowest: boolean): Promise<void> => {
   const service = await serveProcess(t, { DATABASE_URL: 'memory:', HASH_CONCURRENCY: '1', LOGIN_ATTEMPTS: '0' })
   const { url, child } = service
   const headers = await logIn(service)
@@ -137,20 +138,30 @@ const endsUnderLoad = async (t: Test, signal: NodeJS.Signals, withSlowest: boole
   else slowest.socket.end()
 
   const form = new URLSearchParams({ grant_type: 'password', ...GRACE })
-  const logins = Array.from({ length: 20 }, () =>
-    ask(`${url}/auth/token`, { headers: { ...basic(id, secret), connection: 'keep-alive' }, body: form })
-  )
+  let signalled = false
+  const logins = Array.from({ length: 10 }, async () => {
+    const headers = { ...basic(id, secret), connection: 'keep-alive' }
+    const answer = await ask(`${url}/auth/token`, { headers, body: form })
+    return { ...answer, late: signalled }
+  })
   await Promise.race(logins)
 
   // Frozen, so that the requests are the kernel's and the process has read none of them when the signal comes.
   child.kill('SIGSTOP')
-  const waiting = Promise.all([...idle.slice(1), ...Array(9)].map(agent => ask(`${url}/heroes`, { headers, agent })))
-  await sleep(50)
-  child.kill(signal)
+  const sending: Promise<void>[] = []
+  const waiting = Promise.all(
+    [...idle.slice(1), ...Array(9)].map(agent => {
+      const { given, give } = signal()
+      sending.push(given)
+      return ask(`${url}/heroes`, { headers, agent, sent: give })
+    })
+  )
+  await Promise.all(sending)
+  child.kill(name)
   child.kill('SIGCONT')
-  const signalledAt = performance.now()
+  signalled = true
   await service.until(/"msg":"shutting down"/)
-  child.kill(signal)
+  child.kill(name)
   unfinished.socket.write('\r\n')
   slow.socket.write(BODY.slice(9))
 
@@ -159,7 +170,7 @@ const endsUnderLoad = async (t: Test, signal: NodeJS.Signals, withSlowest: boole
     answered.every(({ status }) => status === 200),
     'every login that was under way is answered'
   )
-  const late = answered.filter(({ answeredAt }) => answeredAt > signalledAt)
+  const late = answered.filter(({ late }) => late)
   t.ok(late.length > 2)
   // One may have been on its way out when the signal came.
   const open = late.filter(({ headers }) => headers.connection !== 'close')
@@ -172,19 +183,17 @@ const endsUnderLoad = async (t: Test, signal: NodeJS.Signals, withSlowest: boole
   t.match(slow.received(), /^HTTP\/1\.1 200 OK\r\n(?:.+\r\n)*connection: close\r\n/i, 'and one whose body came later')
   t.match(unfinished.received(), /^HTTP\/1\.1 503 .*\r\n(?:.+\r\n)*connection: close\r\n/i, '/health/ready says 503')
   await t.rejects(ask(`${url}/health/live`), { code: 'ECONNREFUSED' }, 'nobody listens')
-  if (!withSlowest) unused.socket.destroy()
+  if (withSlowest) t.equal(child.exitCode, null, 'it waits for who has not come to an end')
+  else unused.socket.destroy()
 
   t.equal(await service.ended, 0)
-  const milliseconds = performance.now() - signalledAt
-  t.ok(milliseconds < 10_000, `it ended ${milliseconds} ms after the signal`)
-  if (withSlowest) t.ok(milliseconds > 8500, 'having waited for who never came to an end')
 }
 
 t.test('SIGTERM lets every request be answered whose head has arrived', { buffered: true }, t =>
   endsUnderLoad(t, 'SIGTERM', false)
 )
 
-t.test('SIGINT does so too, twice or once, and waits for nobody longer than ten seconds', { buffered: true }, t =>
+t.test('SIGINT does so too, twice or once, and waits for nobody for ever', { buffered: true }, t =>
   endsUnderLoad(t, 'SIGINT', true)
 )
 

@@ -6,9 +6,7 @@ import { type Database, openServer } from '../../adapters/postgres/database.js'
 import type { DomainError } from '../../core/errors.js'
 import { at, someDigest } from '../contract/records.js'
 import { createDatabase, startServer } from '../support/postgres.js'
-
-// Above what a frozen server costs on a busy machine.
-t.setTimeout(60_000)
+import { startStopwatch } from '../support/stopwatch.js'
 
 const SETTINGS = { pool: 2, prepare: true }
 const UNAVAILABLE = { name: 'DomainError', code: 'unavailable', retryAfterSeconds: 1 }
@@ -30,10 +28,10 @@ const settle = async (database: Database): Promise<unknown[]> => {
 const isServed = async (database: Database): Promise<boolean> =>
   (await settle(database)).every(outcome => outcome === 'served')
 
-const millisecondsUntil = async (condition: () => Promise<boolean>): Promise<number> => {
-  const start = performance.now()
+const secondsUntil = async (condition: () => Promise<boolean>): Promise<number> => {
+  const counted = startStopwatch()
   while (!(await condition())) await sleep(20)
-  return performance.now() - start
+  return counted()
 }
 
 t.test('a lost connection is replaced by the next call', async t => {
@@ -84,11 +82,11 @@ t.test('an outage is unavailable while it lasts, and over when it is over', asyn
 
   await t.test('a server that is shut down', async t => {
     await server.stop()
-    const start = performance.now()
+    const counted = startStopwatch()
     t.ok(unavailable(await settle(database)))
-    t.ok(performance.now() - start < 1000, 'says so at once')
+    t.ok(counted() < 1, 'says so at once')
     await server.start()
-    t.ok((await millisecondsUntil(served)) < 2000)
+    t.ok((await secondsUntil(served)) < 2)
   })
 
   await t.test('a server that is killed under load', async t => {
@@ -97,7 +95,7 @@ t.test('an outage is unavailable while it lasts, and over when it is over', asyn
     await server.kill()
     t.ok((await Promise.all(load)).flat().every(outcome => outcome === 'served' || outcome === 'unavailable'))
     await server.start()
-    t.ok((await millisecondsUntil(served)) < 2000)
+    t.ok((await secondsUntil(served)) < 2)
   })
 
   await t.test('a server that is frozen', async t => {
@@ -105,18 +103,18 @@ t.test('an outage is unavailable while it lasts, and over when it is over', asyn
     server.pause()
     const asked = database.stores.users.revoke('ada', at(0)).catch((error: DomainError) => error.code)
     for (const round of ['first', 'second']) {
-      const start = performance.now()
+      const counted = startStopwatch()
       t.ok(unavailable((await Promise.all([settle(database), settle(database)])).flat()))
-      t.ok(performance.now() - start < 4500, `the ${round} calls are answered in time`)
+      t.ok(counted() < 4.5, `the ${round} calls are answered in time`)
     }
     t.equal(await asked, 'unavailable', 'what an operator asks for as well')
     server.resume()
-    t.ok((await millisecondsUntil(served)) < 2000)
+    t.ok((await secondsUntil(served)) < 2)
   })
 
   await drop()
   server.pause()
-  const start = performance.now()
+  const counted = startStopwatch()
   await database.close()
-  t.ok(performance.now() - start < 2000, 'a frozen server does not keep the database from being closed')
+  t.ok(counted() < 2, 'a frozen server does not keep the database from being closed')
 })

@@ -4,6 +4,7 @@ import { heroes } from '../support/command.js'
 import { startServer } from '../support/postgres.js'
 import { type Answer, ask, type Question, serveProcess } from '../support/process.js'
 import { basic, bearer, REQUEST } from '../support/service.js'
+import { startStopwatch } from '../support/stopwatch.js'
 import { ADA, SECRET } from '../support/world.js'
 
 const server = await startServer()
@@ -60,23 +61,23 @@ for (const [what, take] of Object.entries(away)) {
       answers.push(...(await Promise.all(questions.map(([path, question]) => ask(`${url}${path}`, question)))))
       t.equal(answers.length, round * questions.length)
     }
-    t.ok((await live).status === 200 && (await live).answeredAt - (await live).askedAt < 1000)
-    for (const [index, { status, headers, body, askedAt, answeredAt }] of answers.entries()) {
+    t.ok((await live).status === 200 && (await live).seconds < 1)
+    for (const [index, { status, headers, body, seconds }] of answers.entries()) {
       const [path, { method }] = questions[index % questions.length] ?? ['', {}]
       const what = `${method ?? ''} ${path}`
       t.equal(status, 503, what)
       t.match(headers['retry-after'], /^[1-9]\d*$/, what)
-      t.ok(answeredAt - askedAt < 5000, `${what} in ${answeredAt - askedAt} ms`)
+      t.ok(seconds < 5, `${what} in ${seconds} s`)
       if (path.startsWith('/auth/code')) t.match(headers['content-type'], 'text/html', what)
       else if (path.startsWith('/auth/')) t.match(JSON.parse(body), { error: 'temporarily_unavailable' }, what)
     }
-    for (const { status, answeredAt, askedAt } of await under) {
-      t.ok([200, 404, 503].includes(status) && answeredAt - askedAt < 5000)
+    for (const { status, seconds } of await under) {
+      t.ok([200, 404, 503].includes(status) && seconds < 5)
     }
 
     if (what === 'is frozen') server.resume()
     else await server.start()
-    const returnedAt = performance.now()
+    const counted = startStopwatch()
     while ((await ask(`${url}/health/ready`)).status !== 200) await sleep(20)
     const whole = await Promise.all([
       ask(`${url}/heroes`, { headers }),
@@ -87,7 +88,7 @@ for (const [what, take] of Object.entries(away)) {
       whole.map(({ status }) => status),
       [200, 200, 200]
     )
-    t.ok(performance.now() - returnedAt < 2000, `whole again in ${performance.now() - returnedAt} ms`)
+    t.ok(counted() < 2, `whole again in ${counted()} s`)
     t.equal(child.exitCode, null)
   })
 }

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { settingsHelp } from '../../app/settings.js'
+import { startStopwatch } from './stopwatch.js'
 
 /** What `npm run build` made. */
 export const PROGRAM = fileURLToPath(new URL('../../dist/app/heroes.js', import.meta.url))
@@ -110,9 +111,8 @@ export interface Answer {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly body: string
-  /** When it was asked for and when it was there, by performance.now(). */
-  readonly askedAt: number
-  readonly answeredAt: number
+  /** How long it took, by {@link startStopwatch}. */
+  readonly seconds: number
 }
 
 export interface Question {
@@ -122,12 +122,14 @@ export interface Question {
   readonly body?: unknown
   /** A connection that is kept, or a new one. */
   readonly agent?: Agent
+  /** Called when the whole request has been handed to the system. */
+  readonly sent?: () => void
 }
 
 /** One request over a real socket. Rejects when there is no complete answer. */
-export const ask = (url: string, { method, headers, body, agent }: Question = {}): Promise<Answer> =>
+export const ask = (url: string, { method, headers, body, agent, sent }: Question = {}): Promise<Answer> =>
   new Promise((resolve, reject) => {
-    const askedAt = performance.now()
+    const counted = startStopwatch()
     const [type, text] = encoded(body)
     const outgoing = request(url, {
       agent: agent ?? false,
@@ -138,6 +140,7 @@ export const ask = (url: string, { method, headers, body, agent }: Question = {}
       }
     })
     outgoing.on('error', reject)
+    if (sent) outgoing.on('finish', sent)
     outgoing.on('response', response => {
       let received = ''
       response.setEncoding('utf8').on('data', (chunk: string) => {
@@ -146,7 +149,7 @@ export const ask = (url: string, { method, headers, body, agent }: Question = {}
       response.on('error', reject)
       response.on('end', () => {
         const { statusCode: status = 0, headers } = response
-        resolve({ status, headers, body: received, askedAt, answeredAt: performance.now() })
+        resolve({ status, headers, body: received, seconds: counted() })
       })
     })
     outgoing.end(text)
