@@ -86,7 +86,7 @@ export const report = async (
   await new Promise(resolve => parser.on('complete', resolve))
   const { exitCode, complaints } = await ending
 
-  const green = exitCode === 0 && failures.length === 0 && files.ended > 0
+  const green = exitCode === 0 && failures.length === 0 && files.ended > 0 && files.ended >= files.planned
   if (failures.some(({ at }) => at === undefined) && complaints) write(`\nThe end of stderr:\n${complaints}`)
   for (const failure of failures.slice(0, MOST)) write(`\n${describe(failure)}`)
   if (failures.length > MOST) write(`\n... and ${failures.length - MOST} more\n`)
@@ -100,7 +100,9 @@ export const report = async (
   const { ended, planned } = files
   const missing = ended < planned ? ` of ${planned}` : ''
   const rest = omitted.length > 0 ? `, ${omitted.length} skipped or to do` : ''
-  write(`\n${passed.count} passed, ${failures.length} failed${rest} in ${ended}${missing} files\n`)
+  write(
+    `\n${passed.count} passed, ${failures.length} failed${rest} in ${ended}${missing} ${ended === 1 && !missing ? 'file' : 'files'}\n`
+  )
   return green
 }
 
