@@ -170,7 +170,7 @@ t.test('an engine that crashes answers `unavailable`, and goes on with all that 
   await t.rejects(crash(write), unavailable)
   await t.rejects(write('insert into kept values (2)', []), unavailable)
   await t.rejects(
-    transaction(run => run('insert into kept values (3)', [])),
+    transaction('insert', run => run('insert into kept values (3)', [])),
     unavailable,
     'no second start at once'
   )

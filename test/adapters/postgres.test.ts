@@ -11,7 +11,6 @@ import { plain } from '../../adapters/postgres/statements.js'
 import { DomainError } from '../../core/errors.js'
 import { accessOf, at, authorize, logIn, register, somePassword } from '../contract/records.js'
 import { createDatabase } from '../support/postgres.js'
-import { startStopwatch } from '../support/stopwatch.js'
 
 const SETTINGS = { pool: 2, prepare: true }
 const UNAVAILABLE = { name: 'DomainError', code: 'unavailable', retryAfterSeconds: 1 }

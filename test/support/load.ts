@@ -4,6 +4,8 @@ import { type Answer, ask, keptConnection, type Question } from './process.js'
 export interface Timed extends Answer {
   readonly url: string
   readonly question: Question
+  /** By performance.now(). */
+  readonly askedAt: number
   readonly milliseconds: number
 }
 
@@ -30,8 +32,9 @@ export const load = (
     let last: Timed | undefined
     while (!stopping) {
       const [url, question] = next(last, connection)
+      const askedAt = performance.now()
       const answer = await ask(url, { ...question, agent })
-      last = { ...answer, url, question, milliseconds: answer.answeredAt - answer.askedAt }
+      last = { ...answer, url, question, askedAt, milliseconds: performance.now() - askedAt }
       answers.push(last)
       if (pause > 0) await sleep(pause)
     }
