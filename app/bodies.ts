@@ -60,7 +60,7 @@ const isStorable = (value: unknown): boolean => {
 
 const guardBody: onRouteHookHandler = route => {
   if (route.method !== 'GET' && route.method !== 'HEAD')
-    route.preParsing = [route.preParsing ?? [], refuseCoding].flat()
+    route.preParsing = [route.preParsing, refuseCoding].flat().filter(hook => hook !== undefined)
 }
 
 const refuseCoding: preParsingHookHandler = (request, _reply, _payload, done) => {

@@ -209,7 +209,7 @@ t.test('an authorization code', t =>
 
     await test('that is unknown is invalid_grant', async t => {
       const { exchange } = await createSetting(stores)
-      for (const code of ['x', 'x'.repeat(32), 'x'.repeat(100_000), '🦸', "'; DROP TABLE code; --"]) {
+      for (const code of ['x', 'x'.repeat(32), 'x'.repeat(16_384), '🦸', "'; DROP TABLE code; --"]) {
         t.match(await exchange(code), INVALID)
       }
     })

@@ -111,7 +111,7 @@ t.test('revocation and introspection', t =>
 
     await test('unknown tokens and hints are 200, a missing token is invalid_request', async t => {
       const { form, id, login, revoke, opens } = await createSetting(stores)
-      for (const token of ['x', 'x'.repeat(32), 'x'.repeat(100_000), '🦸']) t.equal(await revoke(token), 200)
+      for (const token of ['x', 'x'.repeat(32), 'x'.repeat(16_384), '🦸']) t.equal(await revoke(token), 200)
       for (const token_type_hint of ['refresh_token', 'access_token', 'nonsense']) {
         const { access_token } = await login()
         t.equal(await revoke(access_token, { token_type_hint }), 200)
