@@ -528,6 +528,29 @@ t.test('a client that goes on sending what is malformed reads its answers, and i
   t.strictSame(statuses(received), [400])
 })
 
+t.test('a client that is still sending the body that broke off is not reset', async t => {
+  const socket = connect({ port: Number(new URL(http.listeningOrigin).port), host: '127.0.0.1', allowHalfOpen: true })
+  const errors: Error[] = []
+  socket.on('error', error => errors.push(error))
+  let received = ''
+  socket.on('data', data => {
+    received += data
+  })
+  const closed = new Promise(resolve => socket.once('close', resolve))
+  const ended = new Promise(resolve => socket.once('end', resolve))
+  const type = `content-type: ${json['content-type']}`
+  socket.write(`POST /heroes HTTP/1.1\r\nhost: a\r\n${type}\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n`)
+  await ended
+  for (let packet = 0; packet < 5; packet++) {
+    await new Promise(resolve => socket.write('more of it', resolve))
+    for (let turn = 0; turn < 3; turn++) await new Promise(resolve => setImmediate(resolve))
+  }
+  socket.end()
+  await closed
+  t.strictSame(statuses(received), [400])
+  t.strictSame(errors, [])
+})
+
 t.test('a tunnel is refused, and one that is reset or silent harms nothing', async t => {
   const connections: Socket[] = []
   const keep = (connection: Socket) => connections.push(connection)
