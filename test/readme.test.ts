@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { settingsHelp } from '../app/settings.js'
+import { ask, startProcess } from './support/process.js'
 
 const root = join(import.meta.dirname, '..')
 const readme = readFileSync(join(root, 'README.md'), 'utf8')
@@ -55,6 +56,14 @@ t.test('the README lists every setting as the help does', async t => {
 t.test('the host in the README is the one that a test runs', async t => {
   const host = readFileSync(join(root, 'test/hosts/node-http.mjs'), 'utf8')
   t.ok(readme.includes(`\`\`\`js\n${host}\`\`\``))
+})
+
+t.test('that host serves in the checkout; test/long/package.test.ts has it beside argon2 alone', async t => {
+  const host = startProcess(t, [], {}, join(root, 'test/hosts/node-http.mjs'))
+  const [, port] = await host.until(/listening on (\d+)/)
+  const url = `http://127.0.0.1:${port}`
+  t.match(await ask(`${url}/register`, { body: { username: 'ada', password: 'correct horse' } }), { status: 200 })
+  t.match(await ask(`${url}/heroes`), { status: 401 })
 })
 
 t.test('every test that the README names is in the file it links', async t => {
