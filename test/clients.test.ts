@@ -137,6 +137,25 @@ t.test('a secret is made, 32 random characters, or given, 24 characters or more'
   }
 })
 
+t.test('an old secret goes on for as long as it was given, and not at all for no time', async t => {
+  const { useCases, clock } = createWorld()
+  await addClient({ useCases }, 'app')
+  const works = (secret: string): Promise<boolean> =>
+    useCases.authenticateClient([{ id: 'app', secret }]).then(
+      () => true,
+      () => false
+    )
+  const second = await useCases.rotateSecret('app', undefined, 1)
+  t.strictSame([await works(SECRET), await works(second)], [true, true])
+  clock.advance(0.999)
+  t.strictSame([await works(SECRET), await works(second)], [true, true])
+  clock.advance(0.001)
+  t.strictSame([await works(SECRET), await works(second)], [false, true])
+  const third = await useCases.rotateSecret('app', undefined, 0)
+  t.strictSame([await works(second), await works(third)], [false, true])
+  t.equal((await useCases.findClient('app')).previousSecret, undefined)
+})
+
 t.test('a change keeps what it does not name and takes away what it names as undefined', async t => {
   const { useCases } = createWorld()
   const before = await addClient({ useCases }, 'app', { name: 'App' })

@@ -107,13 +107,23 @@ t.test('the refresh grant', t =>
     })
 
     await test('a grant that has ended by its time is invalid_grant even for a token that has not', async t => {
-      const { login, refresh, lives, clock } = await setting(stores, { grantSeconds: 100, accessTokenSeconds: 60 })
+      const { login, refresh, lives, clock, useCases, client } = await setting(stores, {
+        grantSeconds: 100,
+        accessTokenSeconds: 60
+      })
       const { refreshToken } = await login()
       clock.advance(90)
       const late = await refresh(refreshToken)
       t.equal(late.expiresInSeconds, 10, 'no token outlives its grant')
+      const end = new Date(clock.now().getTime() + 10_000)
+      t.strictSame(
+        (await useCases.introspectToken(client, late.refreshToken))?.expiresAt,
+        end,
+        'a refresh token neither'
+      )
       clock.advance(10)
       await t.rejects(refresh(late.refreshToken), { code: 'invalid_grant' })
+      await t.rejects(refresh(refreshToken), { code: 'invalid_grant' }, 'nor is a repeat served')
       t.notOk(await lives(late.accessToken))
     })
 
@@ -173,6 +183,16 @@ t.test('the refresh grant', t =>
       const second = await refresh(first.refreshToken, 'a')
       t.strictSame(await refresh(first.refreshToken, 'a'), second)
       clock.advance(10)
+      t.strictSame(await refresh(first.refreshToken), later(second, 10))
+    })
+
+    await test('a repeat tells what is left of the access token in whole seconds, and nothing once it has expired', async t => {
+      const { login, refresh, clock } = await setting(stores, { accessTokenSeconds: 10 })
+      const first = await login()
+      const second = await refresh(first.refreshToken)
+      clock.advance(0.5)
+      t.strictSame(await refresh(first.refreshToken), later(second, 1))
+      clock.advance(19.5)
       t.strictSame(await refresh(first.refreshToken), later(second, 10))
     })
 
@@ -236,6 +256,7 @@ t.test('the refresh grant', t =>
       const first = await login('a b')
       const second = await refresh(first.refreshToken)
       t.strictSame(await refresh(first.refreshToken, 'a'), second)
+      t.strictSame(await refresh(first.refreshToken, 'c a'), second, 'what the client is not allowed is dropped')
     })
 
     await test('a repeat that asks for a scope beyond the first answer is invalid_scope and changes nothing', async t => {
