@@ -26,6 +26,27 @@ t.test('a clock that is more than five seconds off is warned of at the start', a
   }
 })
 
+t.test('the time that the database takes to answer is not taken for a difference between the clocks', async t => {
+  let milliseconds = 0
+  t.intercept(Date, 'now', { value: () => milliseconds })
+  for (const [theirs, warned] of [
+    [6_000, false],
+    [1_000, false],
+    [11_000, false],
+    [11_001, true],
+    [999, true]
+  ] as const) {
+    milliseconds = 0
+    const now = async () => {
+      milliseconds = 12_000
+      return new Date(theirs)
+    }
+    const log = createLines()
+    await startChores(createWorld().useCases, { now }, log).stop()
+    t.equal(log.lines.length, warned ? 1 : 0, String(theirs))
+  }
+})
+
 t.test('housekeeping runs at the start', async t => {
   const { ports, useCases, clock } = createWorld()
   await ports.attempts.take([{ key: 'x', most: 1 }], clock.now(), 1)
