@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { DomainError, type UseCases } from '../core/index.js'
+import { couldBeIssued, DomainError, type UseCases } from '../core/index.js'
 
 /**
  * The bearer token of a request; undefined when its `Authorization` is absent, of another scheme or without a token. RFC 6750 section
@@ -19,13 +19,11 @@ export const createBearerCheck =
   (request, scope) => {
     const token = bearerToken(request.headers.authorization)
     // Thrown, not rejected: the work that goes together with the check is not begun either.
-    if (token !== undefined && !TOKEN.test(token))
+    if (token !== undefined && !couldBeIssued(token)) {
       throw new DomainError('invalid_token', 'the access token is malformed')
+    }
     return useCases.verifyBearer(token, scope)
   }
-
-/** Of every token that was ever issued: what is none is not looked up. */
-const TOKEN = /^[A-Za-z0-9]{32}$/
 
 /**
  * Starts the check and the work together, so that one round trip to the database serves both, and lets the check's

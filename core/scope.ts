@@ -13,12 +13,12 @@ const MOST_SCOPES = 100
 const MOST_CHARACTERS = 4096
 
 /**
- * Splits RFC 6749 section 3.3's `scope`, in the order given and without repeats. Throws `invalid_scope` when it breaks
- * the grammar or is longer than anyone needs.
+ * Splits RFC 6749 section 3.3's `scope`, in the order given and without repeats. Spaces before, after and between the parts
+ * are as one. Throws `invalid_scope` when a part breaks the grammar or the whole is longer than anyone needs.
  */
 export const parseScope = (scope: string): readonly string[] => {
   if (scope.length > MOST_CHARACTERS) throw tooLong()
-  const tokens = new Set(scope.split(' '))
+  const tokens = new Set(scope.split(' ').filter(part => part !== ''))
   if (tokens.size > MOST_SCOPES) throw tooLong()
   if (![...tokens].every(isScopeToken)) throw new DomainError('invalid_scope', 'the scope is malformed')
   return [...tokens]

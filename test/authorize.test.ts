@@ -138,7 +138,7 @@ t.test('any other fault is told to the client by redirect, with the state and th
     [{ state: undefined }, 'invalid_request'],
     [{ state: '' }, 'invalid_request'],
     [{ scope: 'x' }, 'invalid_scope'],
-    [{ scope: 'a  b' }, 'invalid_scope'],
+    [{ scope: 'a"b' }, 'invalid_scope'],
     [{ scope: 'é' }, 'invalid_scope'],
     [{ code_challenge: PKCE.code_challenge }, 'invalid_request'],
     [{ ...PKCE, code_challenge_method: 'plain' }, 'invalid_request'],

@@ -84,7 +84,7 @@ t.test('the refresh grant', t =>
       const { login, refresh } = await setting(stores)
       const { refreshToken } = await login('a')
       await t.rejects(refresh(undefined), { code: 'invalid_request' })
-      await t.rejects(refresh(refreshToken, 'a  b'), { code: 'invalid_scope' })
+      await t.rejects(refresh(refreshToken, 'a"b'), { code: 'invalid_scope' })
       await t.resolves(refresh(refreshToken))
     })
 

@@ -122,7 +122,7 @@ t.test(
       ['ab a', 'a']
     ]
     for (const [requested, scope] of granted) t.equal((await login(requested)).scope, scope, requested)
-    for (const scope of ['x', 'A', 'a  b', ' a', 'a ', 'a"', 'a\\', 'é', 'a\tb', 'a\nb', ' ']) {
+    for (const scope of ['x', 'A', 'a"', 'a\\', 'é', 'a\tb', 'a\nb']) {
       const answer = await form('/auth/token', { ...LOGIN, scope }, basic('app'))
       t.strictSame([answer.statusCode, answer.json().error], [400, 'invalid_scope'], JSON.stringify(scope))
     }
