@@ -6,7 +6,7 @@ import { messages, PGlite } from '@electric-sql/pglite'
  */
 export const startEngine = async (dataDir: string): Promise<Engine> => {
   const said: string[] = []
-  const engine = new Engine(dataDir, { onStderr: line => said.push(line) > 0 })
+  const engine = new Engine(dataDir, { onStderr: line => said.push(line) > 0, startParams: START_PARAMETERS })
   try {
     await engine.waitReady
     engine.endAtCrash()
@@ -15,6 +15,9 @@ export const startEngine = async (dataDir: string): Promise<Engine> => {
     throw new Error(lastWords(said) ?? reasonOf(engine, error))
   }
 }
+
+/** Without the timer of a recovery: after one that fails it would go on for good, and keep the process and the engine alive. */
+const START_PARAMETERS = [...PGlite.defaultStartParams, '-c', 'log_startup_progress_interval=0']
 
 /** PostgreSQL's last complaint with its details; without the time and its own advice, which is for another installation. */
 const lastWords = (said: readonly string[]): string | undefined => {

@@ -231,6 +231,7 @@ const limited = (blocks: number, data: string): SpawnSyncReturns<string> =>
     ['-c', `unset NODE_OPTIONS; ulimit -f ${blocks}; exec "$0" "$@"`, process.execPath, PROGRAM, 'migrate'],
     {
       env: { DATA_DIR: data },
+      timeout: 60_000,
       encoding: 'utf8'
     }
   )
@@ -246,15 +247,12 @@ t.test('where no database can be made the reason is told, and nothing of it is l
   t.strictSame(readdirSync(data), ['lock'])
 })
 
-t.test('without room for it no database is made, and nothing of it is left', posix, async t => {
-  const data = temporaryFolder(t)
-  const stderr = /^heroes: DATA_DIR cannot be used: a database cannot be made in .*: .+\n$/
-  t.match(limited(10, data), { status: 1, stdout: '', stderr })
-  t.strictSame(readdirSync(data), ['lock'])
-})
-
 t.test('without room to open it a database is refused, and opens once there is room', posix, async t => {
-  const refused = limited(10, folder)
+  // So that there is something to recover: PostgreSQL sets a timer for that, which would keep the process alive for good.
+  const writer = startWriter(folder)
+  await writer.until(20)
+  await writer.kill()
+  const refused = limited(50, folder)
   const stderr =
     /^heroes: DATA_DIR cannot be used: the database in .* cannot be opened: could not .*; make that good.*\n$/
   t.match(refused, { status: 1, stdout: '', stderr })
