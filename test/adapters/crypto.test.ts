@@ -168,8 +168,8 @@ t.test('no more works at once than may, and who came first is served first', asy
   await Promise.all(all)
 })
 
-/** The rests that a place takes after eight pieces of work of 20 ms, in milliseconds; each keeps the event loop busy throughout, or never. */
-const rests = async (t: Test, busy: boolean): Promise<readonly number[]> => {
+/** The rests, in milliseconds, that a place takes after eight pieces of work, each of which keeps the event loop busy for a time and idle for another. */
+const rests = async (t: Test, busyFor: number, idleFor: number): Promise<readonly number[]> => {
   const rests: number[] = []
   const { setTimeout } = globalThis
   t.intercept(globalThis, 'setTimeout', {
@@ -181,19 +181,19 @@ const rests = async (t: Test, busy: boolean): Promise<readonly number[]> => {
   const pass = createGate(1, 8)
   const work = async (): Promise<void> => {
     const start = performance.now()
-    while (busy && performance.now() < start + 20);
-    if (!busy) await sleep(20)
+    while (performance.now() < start + busyFor);
+    await sleep(idleFor)
   }
   await Promise.all(Array.from({ length: 8 }, () => pass(work)))
   return rests
 }
 
 t.test('a place rests after work beside a busy event loop, longer than the work took', async t => {
-  t.ok(Math.max(...(await rests(t, true))) > 60)
+  t.ok(Math.max(...(await rests(t, 20, 0))) > 60)
 })
 
 t.test('beside an event loop that is seldom busy a place does not rest', async t => {
-  t.strictSame(await rests(t, false), [])
+  t.strictSame(await rests(t, 1, 39), [])
 })
 
 t.test('work that fails leaves its place to the next', async t => {
