@@ -26,9 +26,17 @@ export interface Lookups {
   create<Key, Row>(lookup: Lookup<Key, Row>): (key: Key) => Promise<Row | undefined>
 }
 
+/** The kinds of look-ups that travel together. */
+interface Company {
+  /** Those that the batch which is being made up asks for. */
+  kinds: Kind[]
+}
+
 /** A kind of look-up as the queue sees it. */
 interface Kind extends Find {
-  readonly company: string
+  readonly company: Company
+  /** Who asks for it in the batch which is being made up. */
+  asked: Asked[]
   /** True from the first time that its table was found locked until it is found free. */
   locked: boolean
   /** Who is to be served apart while {@link locked}. */
@@ -44,6 +52,11 @@ interface Item {
 
 type Values = readonly unknown[]
 type Asked = Waiting<Item, Values | undefined>
+
+interface Group {
+  readonly kind: Kind
+  readonly asked: readonly Asked[]
+}
 
 /** With one statement under way, PostgreSQL would wait for Node between two; a third gains nothing. */
 const AT_ONCE = 2
@@ -67,46 +80,42 @@ export const createLookups = ({ read, write }: Pick<Driver, 'read' | 'write'>): 
   }
 
   /** Sends the look-ups of some kinds in one statement and answers them. */
-  const send = async (groups: ReadonlyMap<Kind, readonly Asked[]>, run = read): Promise<void> => {
-    const lists = [...groups.values()]
+  const send = async (groups: readonly Group[], run = read): Promise<void> => {
     const text = textOf(
-      [...groups.keys()],
-      lists.every(({ length }) => length === 1)
+      groups.map(({ kind }) => kind),
+      groups.every(({ asked }) => asked.length === 1)
     )
-    const values = lists.map(list => `{${list.map(({ item }) => item.literal).join()}}`)
-    const rows = await run(
-      text,
-      values.map((list, index) => (index === 0 ? padded(list) : list))
-    )
+    const lists = groups.map(({ asked }) => `{${asked.map(({ item }) => item.literal).join()}}`)
+    lists[0] = padded(lists[0] ?? '')
+    const rows = await run(text, lists)
     let column = 1
-    for (const [{ width }, asked] of groups) {
+    for (const { kind, asked } of groups) {
+      const end = column + kind.width
       for (const row of rows) {
-        const each = asked[Number(row[0]) - 1]
-        each?.resolve(row[column] === null ? undefined : row.slice(column, column + width))
+        asked[Number(row[0]) - 1]?.resolve(row[column] === null ? undefined : row.slice(column, end))
       }
-      column += width
+      column = end
     }
   }
 
   /** Sends some kinds together, and after a failure that had no effect apart. Never rejects. */
-  const serve = async (groups: ReadonlyMap<Kind, readonly Asked[]>): Promise<void> => {
+  const serve = async (groups: readonly Group[]): Promise<void> => {
     try {
       await send(groups)
     } catch (error) {
-      const apart = [...groups]
-      const [[kind, asked] = [undefined, []]] = apart
-      if (!hadNoEffect(error)) {
-        for (const { reject } of [...apart.flatMap(([, asked]) => asked), ...queue.clear()]) reject(error)
-      } else if (apart.length > 1) await Promise.all(apart.map(([kind, asked]) => serve(new Map([[kind, asked]]))))
-      else if (kind !== undefined && isLocked(error)) void detour(kind, asked)
-      else if (kind !== undefined && asked.length > 1) {
-        await Promise.all(asked.map(each => serve(new Map([[kind, [each]]]))))
-      } else for (const { reject } of asked) reject(error)
+      const everyone = groups.flatMap(({ asked }) => asked)
+      const [first] = groups
+      if (!hadNoEffect(error)) for (const { reject } of [...everyone, ...queue.clear()]) reject(error)
+      else if (groups.length > 1) await Promise.all(groups.map(group => serve([group])))
+      else if (first !== undefined && isLocked(error)) void detour(first)
+      else if (first !== undefined && everyone.length > 1) {
+        await Promise.all(everyone.map(each => serve([{ kind: first.kind, asked: [each] }])))
+      } else for (const { reject } of everyone) reject(error)
     }
   }
 
   /** Serves a kind over the pool, away from the others, until a statement of it has found its tables free. */
-  const detour = async (kind: Kind, asked: readonly Asked[]): Promise<void> => {
+  const detour = async ({ kind, asked }: Group): Promise<void> => {
     kind.locked = true
     kind.apart.push(...asked)
     if (kind.busy) return
@@ -114,7 +123,7 @@ export const createLookups = ({ read, write }: Pick<Driver, 'read' | 'write'>): 
     while (kind.locked && kind.apart.length > 0) {
       const next = kind.apart.splice(0, MOST).filter(each => !gaveUp(each))
       try {
-        if (next.length > 0) await send(new Map([[kind, next]]), write)
+        if (next.length > 0) await send([{ kind, asked: next }], write)
         kind.locked = next.length === 0
       } catch (error) {
         for (const { reject } of next) reject(error)
@@ -125,24 +134,32 @@ export const createLookups = ({ read, write }: Pick<Driver, 'read' | 'write'>): 
   }
 
   const carry = async (batch: readonly Asked[]): Promise<void> => {
-    const companies = new Map<string, Map<Kind, Asked[]>>()
+    const companies: Company[] = []
     for (const each of batch) {
       const { kind } = each.item
-      const groups = companies.get(kind.company) ?? new Map<Kind, Asked[]>()
-      const group = groups.get(kind)
-      if (kind.locked) void detour(kind, [each])
-      else if (group !== undefined) group.push(each)
-      else companies.set(kind.company, groups.set(kind, [each]))
+      if (kind.locked) {
+        void detour({ kind, asked: [each] })
+        continue
+      }
+      if (kind.asked.length === 0) {
+        if (kind.company.kinds.length === 0) companies.push(kind.company)
+        kind.company.kinds.push(kind)
+      }
+      kind.asked.push(each)
     }
-    await Promise.all(Array.from(companies.values(), serve))
+    await Promise.all(companies.map(company => serve(takeGroups(company))))
   }
 
   const queue = createQueue({ atOnce: AT_ONCE, most: MOST, carry })
 
+  const companies = new Map<string, Company>()
   return {
     create({ name, select, columns, type, literal, read, company = name }) {
       const width = Object.keys(columns).length
-      const kind: Kind = { name, text: select.toSQL().sql, type, width, company, locked: false, apart: [], busy: false }
+      const travelling = companies.get(company) ?? { kinds: [] }
+      companies.set(company, travelling)
+      const state = { company: travelling, asked: [], locked: false, apart: [], busy: false }
+      const kind: Kind = { name, text: select.toSQL().sql, type, width, ...state }
       return key =>
         new Promise((resolve, reject) => {
           queue.add({
@@ -154,4 +171,11 @@ export const createLookups = ({ read, write }: Pick<Driver, 'read' | 'write'>): 
         })
     }
   }
+}
+
+const takeGroups = (company: Company): readonly Group[] => {
+  const groups = company.kinds.map(kind => ({ kind, asked: kind.asked }))
+  for (const kind of company.kinds) kind.asked = []
+  company.kinds = []
+  return groups
 }
