@@ -573,16 +573,23 @@ t.test('a tunnel is refused, and one that is reset or silent harms nothing', asy
 })
 
 t.test('what follows a request for another protocol is left to the next connection', async t => {
-  const upgrade = 'GET /heroes HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n'
-  const { slow, names } = createSlow()
-  const sendSlow = await listen(slow)
-  t.teardown(() => slow.close())
-  for (const parts of [[upgrade + postSlow('lost')], [upgrade, postSlow('lost')]]) {
-    const answer = await sendSlow(...parts)
+  for (const packets of [1, 2]) {
+    const { slow, arrived, answered, names } = createSlow()
+    await slow.listen({ host: '127.0.0.1', port: 0 })
+    const socket = connect(Number(new URL(slow.listeningOrigin).port), '127.0.0.1')
+    const received = text(socket)
+    const upgrade = getSlow('one').replace('host: a', 'host: a\r\nconnection: upgrade\r\nupgrade: h2c')
+    socket.write(packets === 1 ? upgrade + postSlow('lost') : upgrade)
+    await arrived.given
+    if (packets === 2) socket.write(postSlow('lost'))
+    for (let turn = 0; turn < 20; turn++) await new Promise(resolve => setImmediate(resolve))
+    answered.give()
+    const answer = await received
     t.strictSame(statuses(answer), [200])
     t.match(read(answer).headers, { connection: 'close' })
+    t.strictSame(names, ['one'])
+    await slow.close()
   }
-  t.strictSame(names, [])
 })
 
 t.test(
