@@ -50,12 +50,10 @@ const openDatabase = async (settings: DatabaseSettings): Promise<Database> => {
       return { stores: createMemoryStores(), migrate: done, requireSchema: done, check: done, now, close: done }
     }
     case 'embedded': {
-      const { FolderError, openEmbedded } = await import('../adapters/postgres/database.js')
-      try {
-        return await openEmbedded(settings.folder)
-      } catch (error) {
-        throw error instanceof FolderError ? new UnusableSettingError('DATA_DIR', error.message) : error
-      }
+      const { openEmbedded } = await import('../adapters/postgres/database.js')
+      return openEmbedded(settings.folder).catch((error: unknown) => {
+        throw new UnusableSettingError('DATA_DIR', Object(error).message)
+      })
     }
     case 'server': {
       const { openServer } = await import('../adapters/postgres/database.js')

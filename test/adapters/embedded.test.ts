@@ -8,6 +8,7 @@ import t, { type Test } from 'tap'
 import { openEmbedded } from '../../adapters/postgres/database.js'
 import type { Run } from '../../adapters/postgres/driver.js'
 import { openFolder } from '../../adapters/postgres/embedded.js'
+import { startEngine } from '../../adapters/postgres/engine.js'
 import { PROGRAM, temporaryFolder } from '../support/process.js'
 
 const EVERY = { nameContains: undefined, after: undefined, limit: undefined }
@@ -245,6 +246,10 @@ t.test('where no database can be made the reason is told, and nothing of it is l
   const message = /^a database cannot be made in .*postgres: File ?name too long$/
   await t.rejects(openEmbedded(data), { name: 'FolderError', message })
   t.strictSame(readdirSync(data), ['lock'])
+})
+
+t.test("a start that fails before PostgreSQL has said anything tells Node's reason", async t => {
+  await t.rejects(startEngine(join(temporaryFolder(t), 'missing', 'folder')), { name: 'Error', message: /^ENOENT: / })
 })
 
 t.test('without room to open it a database is refused, and opens once there is room', posix, async t => {
