@@ -17,7 +17,7 @@ const shellBlocks = (section: string): string[] => {
 }
 
 t.test('the first session of the README works word for word, but for the port', async t => {
-  // In memory, as it starts ten times faster; process.test.ts has the embedded database.
+  // In memory, as it starts ten times faster; test/long/process.test.ts has the embedded database.
   const env = { ...process.env, DATABASE_URL: 'memory:', PORT: '0' }
   const service = spawn(process.execPath, ['dist/app/heroes.js', 'serve'], { cwd: root, env })
   t.teardown(async () => {

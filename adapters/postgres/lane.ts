@@ -6,7 +6,15 @@ import { endsConnection } from './errors.js'
 import { neverResent } from './resending.js'
 import { createTimeouts, type Timeouts } from './timeouts.js'
 
+/** Where a server listens. A host that begins with a slash is the folder of its socket. */
+export interface ServerAddress {
+  readonly host: string
+  readonly port: number
+}
+
 export interface LaneOptions {
+  /** In their order: the first that answers is taken. By default those of the URL, as postgres.js reads it. */
+  readonly hosts?: readonly ServerAddress[] | undefined
   /** False behind a pooler that gives each transaction another connection. */
   readonly prepare: boolean
   /** Only for statements that find rows by their keys: they are planned once for all values. */
@@ -45,7 +53,7 @@ export const LOOKUP_PLANNING = {
 } as const
 
 /** Connects with the first statement. */
-export const openLane = (url: string, { prepare, lookups }: LaneOptions): Lane => {
+export const openLane = (url: string, { hosts, prepare, lookups }: LaneOptions): Lane => {
   let socket: Socket | undefined
   let connected = false
   let lost = false
@@ -69,7 +77,7 @@ export const openLane = (url: string, { prepare, lookups }: LaneOptions): Lane =
       try {
         if (connected) throw connectionLost()
         connected = true
-        return await connectToFirst(address, opened => {
+        return await connectToFirst(hosts ?? addressesOf(address), opened => {
           socket = opened
         })
       } catch (error) {
@@ -147,20 +155,27 @@ export const openLane = (url: string, { prepare, lookups }: LaneOptions): Lane =
 interface Address {
   readonly host: readonly string[]
   readonly port: readonly number[]
-  readonly path: string | false
 }
 
-/** Resolves with the connection to the first host that takes it; `opened` gets each socket as it is made. */
-const connectToFirst = async ({ host, port, path }: Address, opened: (socket: Socket) => void): Promise<Socket> => {
+const addressesOf = ({ host, port }: Address): readonly ServerAddress[] =>
+  host.map((name, index) => ({ host: name, port: port[index] ?? 5432 }))
+
+/** Resolves with the connection to the first that takes it; `opened` gets each socket as it is made. */
+const connectToFirst = async (
+  addresses: readonly ServerAddress[],
+  opened: (socket: Socket) => void
+): Promise<Socket> => {
   let failure: unknown
-  for (const [index, name] of host.entries()) {
-    const socket = path ? connect({ path }) : connect({ host: name, port: port[index] ?? 5432, noDelay: true })
+  for (const { host, port } of addresses) {
+    const socket = host.startsWith('/')
+      ? connect({ path: `${host}/.s.PGSQL.${port}` })
+      : connect({ host, port, noDelay: true })
     opened(socket)
     const signal = AbortSignal.timeout(CONNECT_TIMEOUT_SECONDS * 1000)
     try {
       await once(socket, 'connect', { signal })
       // The name that TLS asks the certificate for.
-      return Object.assign(socket, { host: name })
+      return Object.assign(socket, { host })
     } catch (error) {
       socket.destroy()
       failure ??= signal.aborted ? connectTimeout() : error

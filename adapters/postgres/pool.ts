@@ -57,13 +57,13 @@ export const createPool = (size: number, open: () => Lane): Pool => {
     busy.delete(lane)
     idle.push(lane)
     const now = performance.now()
-    // Whoever waited too long has been told so, and wants nothing to happen any more.
-    waiting = waiting.filter(({ until }) => until > now)
-    for (const each of waiting.filter(({ name }) => mayGo(name))) {
-      if (!mayGo(each.name)) continue
-      waiting.splice(waiting.indexOf(each), 1)
-      each.take(claim(each.name))
-    }
+    waiting = waiting.filter(({ name, until, take }) => {
+      // Whoever waited too long has been told so, and wants nothing to happen any more.
+      if (until <= now) return false
+      if (!mayGo(name)) return true
+      take(claim(name))
+      return false
+    })
   }
 
   return {

@@ -1,10 +1,10 @@
 import type { Driver, Run } from './driver.js'
 import { StatementError, translate, unavailable } from './errors.js'
-import { type Lane, openLane } from './lane.js'
+import { type Lane, type LaneOptions, openLane } from './lane.js'
 import { closing, createPool } from './pool.js'
 import { createTimeouts, type Timeouts } from './timeouts.js'
 
-export interface ServerOptions {
+export interface ServerOptions extends Pick<LaneOptions, 'hosts'> {
   /** Connections to the server, from 1. One of two or more is for look-ups alone. */
   readonly pool: number
   /** False behind a transaction-mode pooler such as PgBouncer. */
@@ -16,10 +16,10 @@ const DEADLINE = createTimeouts(4000)
 const PATIENT_DEADLINE = createTimeouts(600_000)
 
 /** Connects when asked for the first time, and again whenever a connection was lost: that a server is away is no reason to fail here. */
-export const connectServer = (url: string, { pool: size, prepare }: ServerOptions): Driver => {
+export const connectServer = (url: string, { pool: size, prepare, hosts }: ServerOptions): Driver => {
   // Unprepared statements cannot follow each other without waiting, and would stand in line on one connection.
   const pipelines = prepare && size > 1
-  const pool = createPool(pipelines ? size - 1 : size, () => openLane(url, { prepare, lookups: false }))
+  const pool = createPool(pipelines ? size - 1 : size, () => openLane(url, { hosts, prepare, lookups: false }))
 
   // One connection, on which statements follow each other without waiting for answers: 1.86 times the rate of a pool.
   let reader: Lane | undefined
@@ -27,7 +27,7 @@ export const connectServer = (url: string, { pool: size, prepare }: ServerOption
   const pipelined: Run = (text, values) =>
     within(DEADLINE, async () => {
       if (closed) throw closing()
-      if (reader === undefined || reader.lost) reader = openLane(url, { prepare, lookups: true })
+      if (reader === undefined || reader.lost) reader = openLane(url, { hosts, prepare, lookups: true })
       return reader.run(text, values)
     })
 

@@ -1,4 +1,7 @@
+import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 import t from 'tap'
@@ -7,6 +10,13 @@ import type { DomainError } from '../../core/errors.js'
 import { at, someDigest } from '../contract/records.js'
 import { createDatabase, startServer } from '../support/postgres.js'
 import { startStopwatch } from '../support/stopwatch.js'
+
+const SILENT = `
+const server = require('node:net').createServer()
+server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
+  require('node:fs').writeSync(1, String(server.address().port))
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+})`
 
 const SETTINGS = { pool: 2, prepare: true }
 const UNAVAILABLE = { name: 'DomainError', code: 'unavailable', retryAfterSeconds: 1 }
@@ -69,6 +79,43 @@ t.test('a server that does not exist is unavailable, by whatever address', async
       'a closed one as well'
     )
   }
+})
+
+t.test('of several hosts the first that answers is taken, in whatever order they stand', async t => {
+  const { url, drop } = await createDatabase()
+  t.teardown(drop)
+  const there = new URL(url)
+  const nowhere = '127.0.0.1:1'
+  for (const hosts of [`${nowhere},${there.host}`, `${there.host},${nowhere}`]) {
+    const database = await openServer(url.replace(there.host, hosts), SETTINGS)
+    t.ok(await database.now(), hosts)
+    await database.close()
+  }
+  const away = await openServer(url.replace(there.host, `${nowhere},127.0.0.1:2`), SETTINGS)
+  await t.rejects(away.now(), { ...UNAVAILABLE, cause: { code: 'ECONNREFUSED' } })
+  await away.close()
+  const hosts = [
+    { host: '/nowhere', port: 5432 },
+    { host: there.hostname, port: Number(there.port) }
+  ]
+  const database = await openServer(url, { ...SETTINGS, hosts })
+  t.ok(await database.now(), 'as the caller has read them')
+  await database.close()
+})
+
+t.test('a host that takes no connection is given up after two seconds', async t => {
+  // It never accepts: once its backlog is full, the system leaves connections unanswered.
+  const silent = spawn(process.execPath, ['-e', SILENT], { stdio: ['ignore', 'pipe', 'inherit'] })
+  t.teardown(() => silent.kill('SIGKILL'))
+  const [port] = await once(silent.stdout.setEncoding('utf8'), 'data')
+  const filling = Array.from({ length: 8 }, () => connect(Number(port), '127.0.0.1').on('error', () => {}))
+  t.teardown(() => {
+    for (const socket of filling) socket.destroy()
+  })
+  await Promise.any(filling.map(socket => once(socket, 'connect')))
+  const database = await openServer(`postgres://127.0.0.1:${port}/x`, SETTINGS)
+  await t.rejects(database.now(), { ...UNAVAILABLE, cause: { code: 'CONNECT_TIMEOUT' } })
+  await database.close()
 })
 
 t.test('an outage is unavailable while it lasts, and over when it is over', async t => {

@@ -8,6 +8,7 @@ import { openServer } from '../../adapters/postgres/database.js'
 import { StatementError, translate } from '../../adapters/postgres/errors.js'
 import * as schema from '../../adapters/postgres/schema.js'
 import { plain } from '../../adapters/postgres/statements.js'
+import { readBytes } from '../../adapters/postgres/values.js'
 import { DomainError } from '../../core/errors.js'
 import { accessOf, at, authorize, logIn, register, somePassword } from '../contract/records.js'
 import { createDatabase } from '../support/postgres.js'
@@ -86,6 +87,11 @@ t.test('an error carries nothing of the values, nor of the statement', async t =
     t.type(error, StatementError)
     t.notMatch(inspect(error, { showHidden: true, depth: Infinity }), new RegExp(`${secret}|insert into|select`))
   }
+})
+
+t.test('what comes in the place of bytes is refused', async t => {
+  t.equal(readBytes(Uint8Array.of(1, 2, 3)), 'AQID')
+  t.throws(() => readBytes('AQID'), TypeError)
 })
 
 t.test('the token table has the columns issuedate and expirationdate', async t => {

@@ -85,8 +85,10 @@ export const createLookups = ({ read, write }: Pick<Driver, 'read' | 'write'>): 
       groups.map(({ kind }) => kind),
       groups.every(({ asked }) => asked.length === 1)
     )
-    const lists = groups.map(({ asked }) => `{${asked.map(({ item }) => item.literal).join()}}`)
-    lists[0] = padded(lists[0] ?? '')
+    const lists = groups.map(({ asked }, index) => {
+      const list = `{${asked.map(({ item }) => item.literal).join()}}`
+      return index === 0 ? padded(list) : list
+    })
     const rows = await run(text, lists)
     let column = 1
     for (const { kind, asked } of groups) {

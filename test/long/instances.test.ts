@@ -1,10 +1,10 @@
 import { connect, createServer } from 'node:net'
 import postgres from 'postgres'
 import t from 'tap'
-import { heroes } from './support/command.js'
-import { createDatabase } from './support/postgres.js'
-import { type Answer, ask, serveProcess, startProcess } from './support/process.js'
-import { basic, bearer, REQUEST, type Tokens } from './support/service.js'
+import { heroes } from '../support/command.js'
+import { createDatabase } from '../support/postgres.js'
+import { type Answer, ask, serveProcess, startProcess } from '../support/process.js'
+import { basic, bearer, REQUEST, type Tokens } from '../support/service.js'
 
 /** Everything that a dump of the database and the logs must not have. */
 const handedOut = new Set<string>()

@@ -4,9 +4,9 @@ import { createServer } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { heroes } from './support/command.js'
-import { signal } from './support/http.js'
-import { createDatabase, setDatabase } from './support/postgres.js'
+import { heroes } from '../support/command.js'
+import { signal } from '../support/http.js'
+import { createDatabase, setDatabase } from '../support/postgres.js'
 import {
   ask,
   firstClient,
@@ -15,8 +15,8 @@ import {
   serveProcess,
   startProcess,
   temporaryFolder
-} from './support/process.js'
-import { basic, bearer } from './support/service.js'
+} from '../support/process.js'
+import { basic, bearer } from '../support/service.js'
 
 t.jobs = 3
 
