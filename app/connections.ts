@@ -3,41 +3,66 @@ import type { Socket } from 'node:net'
 import type { FastifyReply } from 'fastify'
 import type { HttpError } from './errors.js'
 
-/**
- * The response to the latest request of each connection. Node sends a connection's answers in the order of its requests:
- * once this one is out, all are.
- */
-const latest = new WeakMap<Socket, ServerResponse>()
+/** What is known of a connection while it is open. */
+export interface Connection {
+  /**
+   * The response to the latest request. Node sends a connection's answers in the order of its requests: once this one is
+   * out, all are.
+   */
+  latest: ServerResponse | undefined
+  /** True once an answer that ends the connection is decided on. */
+  over: boolean
+  /** True once nothing more can be read. */
+  closing: boolean
+  /** The replies that have a deadline, in the order of their requests. */
+  due: Due[]
+  /** True while the timer of the deadlines looks at the connection. */
+  watched: boolean
+}
+
+export interface Due {
+  readonly reply: FastifyReply
+  /** By `performance.now()`. */
+  readonly at: number
+}
+
+const CONNECTION = Symbol('connection')
+
+// On the socket itself: a WeakMap that is written to at every request doubles the time of the garbage collector.
+export const connectionOf = (socket: Socket & { [CONNECTION]?: Connection }): Connection => {
+  const known = socket[CONNECTION]
+  if (known !== undefined) return known
+  const connection = { latest: undefined, over: false, closing: false, due: [], watched: false }
+  socket[CONNECTION] = connection
+  return connection
+}
+
 /** The replies to requests of which the body is being read. */
 const reading = new WeakMap<ServerResponse, FastifyReply>()
 /** What to answer to a request whose body is malformed, once the body would be read. */
 const refusals = new WeakMap<ServerResponse, HttpError>()
-const closing = new WeakSet<Socket>()
-
-/** Connections that end with an answer which is decided on. */
-const over = new WeakSet<Socket>()
 
 /**
  * Notes that a request has arrived. False when an answer before it ends its connection: then it is not to be processed
  * (RFC 9112 section 9.6), as its answer would never be sent.
  */
 export const arrived = ({ request, raw }: FastifyReply): boolean => {
-  const { socket } = request.raw
-  if (over.has(socket)) return false
-  latest.set(socket, raw)
+  const connection = connectionOf(request.raw.socket)
+  if (connection.over) return false
+  connection.latest = raw
   return true
 }
 
 /** Ends the connection with this answer. */
 export const endConnection = ({ request, raw }: FastifyReply): void => {
-  over.add(request.raw.socket)
+  connectionOf(request.raw.socket).over = true
   raw.setHeader('connection', 'close')
 }
 
 /** Ends the connection with this answer unless a request has arrived behind it, whose answer would be lost. */
 export const endConnectionIfLast = (reply: FastifyReply): void => {
   const { request, raw } = reply
-  if (latest.get(request.raw.socket) === raw) endConnection(reply)
+  if (connectionOf(request.raw.socket).latest === raw) endConnection(reply)
   else raw.removeHeader('connection')
 }
 
@@ -59,8 +84,9 @@ export const readingEnds = ({ raw }: FastifyReply): void => {
  */
 export const breakOff = (socket: Socket, refusal: HttpError, answer: () => void): void => {
   // Node tells it again for each further packet, and of connections that were reset.
-  if (closing.has(socket) || socket.destroyed) return
-  closing.add(socket)
+  const connection = connectionOf(socket)
+  if (connection.closing || socket.destroyed) return
+  connection.closing = true
   // A client that is still sending would be reset before it reads its answers.
   socket.destroySoon = () => endGently(socket)
   // Node ends a connection when its client has nothing more to send, whatever is still to be answered.
@@ -71,7 +97,7 @@ export const breakOff = (socket: Socket, refusal: HttpError, answer: () => void)
     if (socket.writable && response?.req.complete !== false) answer()
     endGently(socket)
   }
-  const response = latest.get(socket)
+  const response = connection.latest
   if (response === undefined || response.closed) {
     finish(response)
   } else if (response.req.complete || response.writableEnded) {

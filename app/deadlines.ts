@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify'
+import { type Connection, connectionOf } from './connections.js'
 
 /** How long the service may take for each of its answers. */
 export interface Deadlines {
@@ -18,38 +19,48 @@ const TICK = 1 / 50
  * All by one timer: one for each request, with the signal that Fastify's `handlerTimeout` makes, costs a seventh of the rate of reads.
  */
 export const createDeadlines = (milliseconds: number, expire: (reply: FastifyReply) => void): Deadlines => {
-  const endsAt = new Map<FastifyReply, number>()
-  let ticking = false
+  /** The connections that had a reply with a deadline at the last tick or since. */
+  let watched: Connection[] = []
 
   const tick = (): void => {
     const now = performance.now()
-    for (const [reply, end] of endsAt) {
-      if (end > now) continue
-      endsAt.delete(reply)
+    const late = watched.flatMap(({ due }) => due.filter(({ at }) => at <= now))
+    for (const connection of watched) connection.watched = connection.due.length > 0
+    watched = watched.filter(connection => connection.watched)
+    if (watched.length > 0) wake()
+    for (const { reply } of late) {
+      end(reply)
       expire(reply)
     }
-    ticking = false
-    if (endsAt.size > 0) wake()
   }
 
   const wake = (): void => {
-    ticking = true
     setTimeout(tick, milliseconds * TICK).unref()
   }
 
   const add = (reply: FastifyReply, left: number): void => {
-    endsAt.set(reply, performance.now() + left)
-    if (!ticking) wake()
+    const connection = connectionOf(reply.request.raw.socket)
+    connection.due.push({ reply, at: performance.now() + left })
+    if (connection.watched) return
+    connection.watched = true
+    if (watched.push(connection) === 1) wake()
+  }
+
+  const end = (reply: FastifyReply): void => {
+    const { due } = connectionOf(reply.request.raw.socket)
+    // Most connections have one request at a time.
+    if (due[0]?.reply === reply) due.shift()
+    else due.splice(0, due.length, ...due.filter(each => each.reply !== reply))
   }
 
   return {
     begin: reply => add(reply, milliseconds),
-    end: reply => {
-      endsAt.delete(reply)
-    },
+    end,
     pause(reply) {
-      const left = Number(endsAt.get(reply)) - performance.now()
-      endsAt.delete(reply)
+      const { due } = connectionOf(reply.request.raw.socket)
+      const { at = 0 } = due.find(each => each.reply === reply) ?? {}
+      const left = at - performance.now()
+      end(reply)
       return () => {
         if (!reply.sent) add(reply, left)
       }

@@ -1,5 +1,10 @@
 /** How the connection of a statement of postgres.js is ended. */
-const ends = new WeakMap<object, () => void>()
+const END = Symbol('end')
+
+interface Statement extends PromiseLike<unknown> {
+  [END]?: () => void
+}
+
 let guarded: unknown
 
 /**
@@ -10,16 +15,16 @@ let guarded: unknown
  * wrong callers. Just before, it notes the error in the statement's `retried`: for that the statements get a setter. It is
  * their prototype's, as one of each statement's own costs 5 µs. Statements that others make in this process behave as ever.
  */
-export const neverResent = (statement: object, end: () => void): void => {
-  ends.set(statement, end)
+export const neverResent = (statement: Statement, end: () => void): void => {
+  statement[END] = end
   const prototype: unknown = Object.getPrototypeOf(statement)
   if (prototype === guarded) return
   guarded = prototype
   Object.defineProperty(prototype, 'retried', {
     configurable: true,
     get: () => undefined,
-    set(this: object, error: unknown) {
-      const end = ends.get(this)
+    set(this: Statement, error: unknown) {
+      const end = this[END]
       if (end === undefined) Object.defineProperty(this, 'retried', { value: error, writable: true })
       else end()
     }
