@@ -3,11 +3,12 @@ import type { Driver, Run } from './driver.js'
 /** Few enough for one statement to stay far below its time limit. */
 const NONCES_PER_STATEMENT = 5000
 
+// A token that someone has locked is left to the next sweep: waiting for it would end this one (55P03).
 const ERASE_NONCES = `
 with erased as (
   update token set nonce = null where access_digest in (
     select access_digest from token where nonce is not null and spent_at < $1
-    order by spent_at, access_digest limit $2 for update
+    order by spent_at, access_digest limit $2 for update skip locked
   ) returning true
 )
 select count(*)::int4 from erased`

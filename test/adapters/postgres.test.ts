@@ -10,7 +10,7 @@ import * as schema from '../../adapters/postgres/schema.js'
 import { plain } from '../../adapters/postgres/statements.js'
 import { readBytes } from '../../adapters/postgres/values.js'
 import { DomainError } from '../../core/errors.js'
-import { accessOf, at, authorize, logIn, register, somePassword } from '../contract/records.js'
+import { accessOf, at, authorize, logIn, register, somePassword, someSpend, tokenUnder } from '../contract/records.js'
 import { createDatabase } from '../support/postgres.js'
 
 const SETTINGS = { pool: 2, prepare: true }
@@ -149,6 +149,18 @@ t.test('nonces beyond one statement are all erased', async t => {
     select sha256(i::text::bytea), ${token.grant.id}, '{}', now(), now(), ${at(0)}, 'nonce'
     from generate_series(1, 5001) as i`
   t.equal(await stores.tokens.eraseNonces(at(1)), 5001)
+})
+
+t.test('a token that is locked keeps no other nonce from being erased', async t => {
+  const { stores, sql } = await open(t)
+  const parties = await register(stores)
+  const spend = { ...someSpend(), at: at(0) }
+  const tokens = [await logIn(stores, parties), await logIn(stores, parties)]
+  for (const { refreshDigest, grant } of tokens) await stores.tokens.rotate(refreshDigest, spend, tokenUnder(grant))
+  const unlock = await lockedBy(sql, 'select from token where nonce is not null limit 1 for update')
+  t.equal(await stores.tokens.eraseNonces(at(1)), 1)
+  await unlock()
+  t.equal(await stores.tokens.eraseNonces(at(1)), 1)
 })
 
 t.test('a notice of the server is printed nowhere', async t => {
