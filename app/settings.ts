@@ -155,7 +155,7 @@ const settings = {
     read: readDatabaseUrl
   },
   dataDir: setting('DATA_DIR', text, './data', "the embedded database's folder, for one process at a time"),
-  databasePool: setting('DATABASE_POOL', integer(1, 1000), 10, 'connections to PostgreSQL'),
+  databasePool: setting('DATABASE_POOL', integer(1, 1000), 10, 'connections to PostgreSQL, all together'),
   databasePrepare: setting('DATABASE_PREPARE', boolean, true, 'false behind a transaction-mode pooler as PgBouncer'),
   migrate: setting('MIGRATE', boolean, true, 'apply pending migrations at the start'),
   publicUrl: optional('PUBLIC_URL', baseUrl, 'the base URL that users see; unset: http://localhost:PORT'),

@@ -43,6 +43,7 @@ export interface HeroStore {
   remove(id: number): Promise<boolean>
 }
 
+/** Ending or removing many grants may take its time, during which nobody else waits. A call that rejects may have ended some of them. */
 export interface UserStore {
   /** Stores a user under a new id, at generation 0. Undefined when the username is taken, with {@link HeroStore.insert}'s promise. */
   insert(username: string, password: PasswordHash): Promise<User | undefined>
@@ -76,7 +77,10 @@ export interface ClientStore {
    * without, no previous one remains. False when no client has the id or it is public.
    */
   rotateSecret(id: string, digest: Digest, keepUntil: Date | undefined): Promise<boolean>
-  /** Removes the client with every grant, code and token; a login under way is not stored. False when no client has the id. */
+  /**
+   * Removes the client with every grant, code and token; a login under way is not stored. False when no client has the id.
+   * May take its time, on the terms of {@link UserStore}.
+   */
   remove(id: string): Promise<boolean>
 }
 
