@@ -1,5 +1,6 @@
-import { spawn } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { startServer } from './postgres.js'
 import { type Ending, report } from './report.js'
@@ -21,8 +22,14 @@ if (long) args.unshift('--jobs=1', '--timeout=600')
 // A few suites cannot reach every line, and a run of theirs does not fail for it.
 if (long || named) args.unshift('--disable-coverage', '--allow-empty-coverage')
 
+const tapPackage = import.meta.resolve('tap/package.json')
+const cli = fileURLToPath(new URL('dist/esm/run.mjs', tapPackage))
+// As it is installed, tap loads TypeScript by itself. It would build itself without that only once it runs, and the coverage
+// of that first run would be one of two compilers.
+const built = createRequire(tapPackage).resolve('@tapjs/test/built')
+if (readFileSync(built, 'utf8').includes('@tapjs/typescript')) spawnSync(process.execPath, [cli, 'build'])
+
 const server = process.env.TEST_DATABASE_URL ? undefined : await startServer()
-const cli = fileURLToPath(new URL('dist/esm/run.mjs', import.meta.resolve('tap/package.json')))
 const tap = spawn(process.execPath, [cli, '--reporter=tap', ...args], {
   stdio: ['inherit', 'pipe', 'pipe'],
   // tap dies of a signal without its children, so they share a group that a signal reaches as a whole.
