@@ -58,8 +58,7 @@ export const createDeadlines = (milliseconds: number, expire: (reply: FastifyRep
     end,
     pause(reply) {
       const { due } = connectionOf(reply.request.raw.socket)
-      const { at = 0 } = due.find(each => each.reply === reply) ?? {}
-      const left = at - performance.now()
+      const left = Number(due.find(each => each.reply === reply)?.at) - performance.now()
       end(reply)
       return () => {
         if (!reply.sent) add(reply, left)

@@ -158,7 +158,7 @@ interface Address {
 }
 
 const addressesOf = ({ host, port }: Address): readonly ServerAddress[] =>
-  host.map((name, index) => ({ host: name, port: port[index] ?? 5432 }))
+  host.map((name, index) => ({ host: name, port: Number(port[index]) }))
 
 /** Resolves with the connection to the first that takes it; `opened` gets each socket as it is made. */
 const connectToFirst = async (

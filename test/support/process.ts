@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { settingsHelp } from '../../app/settings.js'
+import { basic, bearer } from './service.js'
 import { startStopwatch } from './stopwatch.js'
 
 /** What `npm run build` made. */
@@ -163,3 +164,17 @@ const encoded = (body: unknown): readonly [type: string, text: string | undefine
 
 /** An agent of one connection that outlives its requests. */
 export const keptConnection = (): Agent => new Agent({ keepAlive: true, maxSockets: 1 })
+
+export const GRACE = { username: 'grace', password: 'a password' }
+
+/** Registers {@link GRACE} and logs in through the first client: the headers of a request with the token. */
+export const logInAtFirst = async (
+  { url, ...service }: RunningService,
+  scope?: string
+): Promise<Readonly<Record<string, string>>> => {
+  const { id, secret } = await firstClient({ ...service })
+  await ask(`${url}/register`, { body: GRACE })
+  const form = new URLSearchParams({ grant_type: 'password', ...GRACE, ...(scope !== undefined && { scope }) })
+  const { body } = await ask(`${url}/auth/token`, { headers: { ...basic(id, secret) }, body: form })
+  return { ...bearer(JSON.parse(body).access_token) }
+}

@@ -8,11 +8,11 @@ import {
   openBrowser,
   openTab,
   type Tab
-} from './support/browser.js'
-import { type Listening, startService } from './support/listening.js'
-import { answerTo, pageStates } from './support/page-states.js'
-import { basic, challengeOf } from './support/service.js'
-import { ADA, addClient } from './support/world.js'
+} from '../support/browser.js'
+import { type Listening, startService } from '../support/listening.js'
+import { answerTo, pageStates } from '../support/page-states.js'
+import { basic, challengeOf } from '../support/service.js'
+import { ADA, addClient } from '../support/world.js'
 
 const VERIFIER = 'a-verifier-of-43-characters-or-more-0123456789'
 // Every kind of character that a form, a URL or a page might change: line breaks most of all.
