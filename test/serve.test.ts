@@ -115,7 +115,7 @@ t.test('SIGINT does so too, twice or once, and waits for nobody for ever', { buf
 t.test('/health/ready is 503 while the database takes no writes, and 200 once it does', async t => {
   const { url: DATABASE_URL, drop } = await createDatabase()
   t.teardown(drop)
-  const { url } = await serveProcess(t, { DATABASE_URL, DATABASE_POOL: '1' })
+  const { url, stop } = await serveProcess(t, { DATABASE_URL, DATABASE_POOL: '1' })
   const turns = async (status: number): Promise<void> => {
     while ((await ask(`${url}/health/ready`)).status !== status) await sleep(20)
   }
@@ -126,6 +126,7 @@ t.test('/health/ready is 503 while the database takes no writes, and 200 once it
   t.match(await ask(`${url}/health/live`), { status: 200 })
   await setDatabase(DATABASE_URL, 'reset default_transaction_read_only')
   await turns(200)
+  t.equal(await stop(), 0)
 })
 
 t.test(

@@ -58,7 +58,7 @@ export const openLane = (url: string, { hosts, prepare, lookups }: LaneOptions):
   let connected = false
   let lost = false
   const running = new Set<(reason: unknown) => void>()
-  let endSilence = (): void => {}
+  let endSilence: (() => void) | undefined
 
   const options = {
     max: 1,
@@ -105,7 +105,7 @@ export const openLane = (url: string, { hosts, prepare, lookups }: LaneOptions):
   const drop = (reason: unknown = connectionLost()): void => {
     if (lost) return
     lost = true
-    endSilence()
+    endSilence?.()
     // By hand: what waits for a connection that is never made, postgres.js forgets.
     for (const reject of running) reject(reason)
     running.clear()
@@ -125,7 +125,7 @@ export const openLane = (url: string, { hosts, prepare, lookups }: LaneOptions):
         if (running.size === 1) endSilence = silence.begin(drop)
         const heard = (): void => {
           running.delete(reject)
-          endSilence()
+          endSilence?.()
           if (running.size > 0) endSilence = silence.begin(drop)
         }
         const statement = client.unsafe(text, values.map(encodable), { prepare: true }).values()
