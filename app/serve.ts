@@ -67,7 +67,8 @@ const serveOver = async (
     chores = startChores(useCases, database, log.logger)
     if (settings.database.kind !== 'server') {
       const scopes = [settings.readScope, settings.writeScope].filter(scope => scope !== undefined)
-      stdout.write((await registerFirstClient(useCases, port, publicUrl(), scopes)) ?? '')
+      const words = await registerFirstClient(useCases, port, publicUrl(), scopes)
+      if (words !== undefined) stdout.write(words)
     }
     await stop.signalled
     log.logger.info('shutting down')
