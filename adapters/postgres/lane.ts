@@ -106,7 +106,7 @@ export const openLane = (url: string, { hosts, prepare, lookups }: LaneOptions):
     if (lost) return
     lost = true
     endSilence?.()
-    // By hand: what waits for a connection that is never made, postgres.js forgets.
+    // postgres.js never settles statements that wait for a connection which fails to open, so they are rejected here.
     for (const reject of running) reject(reason)
     running.clear()
     // At once: nothing that the driver would still send may reach the server.

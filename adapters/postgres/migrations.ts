@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
 import type { Driver, Run } from './driver.js'
-import { StatementError, unavailable } from './errors.js'
+import { isLocked, StatementError, unavailable } from './errors.js'
 
 /** Where Drizzle itself keeps what was applied: `drizzle-kit migrate` goes on where this stopped. */
 const APPLIED = 'drizzle.__drizzle_migrations'
@@ -58,20 +58,21 @@ export const requireSchema = async ({ write }: Driver): Promise<void> => {
 export const createCheck = ({ write }: Driver): (() => Promise<void>) => {
   let newest: number | undefined
   return async () => {
-    const [row] = await write(CHECK, []).catch(withoutTable)
-    if (row?.[0]) throw unavailable(new StatementError('the database takes no writes', '25006'))
     newest ??= newestOf(readMigrations())
+    const [row] = await write(CHECK, []).catch(async (error: unknown) => {
+      // 42P01: nothing was ever applied.
+      if (error instanceof StatementError && error.code === '42P01') return []
+      // Whoever holds the table locked has one: that it cannot be read for a while is no reason to send requests elsewhere.
+      if (isLocked(error)) return (await write(`select ${READ_ONLY}`, [])).map(([readOnly]) => [readOnly, newest])
+      throw error
+    })
+    if (row?.[0]) throw unavailable(new StatementError('the database takes no writes', '25006'))
     if (!(Number(row?.[1]) >= newest)) throw unavailable(new StatementError('the database lacks its schema', undefined))
   }
 }
 
-const CHECK = `select pg_is_in_recovery() or current_setting('transaction_read_only')::boolean, max(created_at) from ${APPLIED}`
-
-/** 42P01: nothing was ever applied. */
-const withoutTable = (error: unknown): unknown[][] => {
-  if (error instanceof StatementError && error.code === '42P01') return []
-  throw error
-}
+const READ_ONLY = `pg_is_in_recovery() or current_setting('transaction_read_only')::boolean`
+const CHECK = `select ${READ_ONLY}, max(created_at)::int8 from ${APPLIED}`
 
 /** Every other encoding lacks characters that names have (22P05), or does not know where one ends (SQL_ASCII). */
 const requireEncoding = async (run: Run): Promise<void> => {
