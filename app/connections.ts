@@ -59,6 +59,13 @@ export const endConnection = ({ request, raw }: FastifyReply): void => {
   raw.setHeader('connection', 'close')
 }
 
+/** As {@link endConnection}, for a client that may go on sending: reset for that, it would not read its answer. */
+export const endConnectionGently = (reply: FastifyReply): void => {
+  const { socket } = reply.request.raw
+  endConnection(reply)
+  socket.destroySoon = () => endGently(socket)
+}
+
 /** Ends the connection with this answer unless a request has arrived behind it, whose answer would be lost. */
 export const endConnectionIfLast = (reply: FastifyReply): void => {
   const { request, raw } = reply

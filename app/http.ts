@@ -14,7 +14,7 @@ import {
 } from 'fastify'
 import { DomainError } from '../core/index.js'
 import { compress } from './compression.js'
-import { arrived, endConnection, endConnectionIfLast, readingBegins, readingEnds } from './connections.js'
+import { arrived, endConnectionGently, endConnectionIfLast, readingBegins, readingEnds } from './connections.js'
 import { createDeadlines } from './deadlines.js'
 import {
   createAnswerFor,
@@ -122,7 +122,7 @@ export const createHttp = ({
     }
     deadlines.begin(reply)
     // Node takes what follows in the packet for the other protocol's, which nobody speaks here, and drops it.
-    if (request.headers.upgrade !== undefined) endConnection(reply)
+    if (request.headers.upgrade !== undefined) endConnectionGently(reply)
     log.followRequest?.(request, reply)
     reply.headers(headers)
     // To the router, `/heroes/` is `/heroes/:id` with an empty id.
