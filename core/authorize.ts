@@ -1,6 +1,6 @@
 import { isClientId } from './clients.js'
 import { DomainError } from './errors.js'
-import type { Login, LoginAttempt } from './logins.js'
+import type { Login, LoginAttempt } from './login.js'
 import type { Client } from './model.js'
 import type { Policy } from './policy.js'
 import type { Ports } from './ports.js'

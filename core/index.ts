@@ -3,7 +3,7 @@ export type { ClientCredentials, NewClient } from './clients.js'
 export { DomainError, type ErrorCode, type ErrorDetails } from './errors.js'
 export type { HeroPage } from './heroes.js'
 export { couldBeIssued, type TokenAnswer } from './issuing.js'
-export type { LoginAttempt } from './logins.js'
+export type { LoginAttempt } from './login.js'
 export type { AccessToken, Client, Code, Digest, Grant, Hero, PasswordHash, Token, User } from './model.js'
 export { CLOCK_TOLERANCE_SECONDS, defaultPolicy, type Policy } from './policy.js'
 export type {

@@ -1,10 +1,10 @@
 import { DomainError } from './errors.js'
 import { answerOf, couldBeIssued, type IssuingPolicy, newPair, type TokenAnswer, tokenOf } from './issuing.js'
-import type { Login, LoginAttempt } from './logins.js'
+import type { Login, LoginAttempt } from './login.js'
 import type { AccessToken, Client } from './model.js'
 import type { Policy } from './policy.js'
 import type { Ports, StoredCode } from './ports.js'
-import { createRefreshGrant } from './refresh.js'
+import { createRefreshGrant } from './refresh-grant.js'
 import { anyCovers, grantScopes, parseScope } from './scope.js'
 
 /** RFC 6749's access token request, whatever its grant type, as it arrived. */

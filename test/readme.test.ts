@@ -19,7 +19,7 @@ const shellBlocks = (section: string): string[] => {
 t.test('the first session of the README works word for word, but for the port', async t => {
   // In memory, as it starts ten times faster; test/long/process.test.ts has the embedded database.
   const env = { ...process.env, DATABASE_URL: 'memory:', PORT: '0' }
-  const service = spawn(process.execPath, ['dist/app/heroes.js', 'serve'], { cwd: root, env })
+  const service = spawn(process.execPath, ['dist/app/main.js', 'serve'], { cwd: root, env })
   t.teardown(async () => {
     service.kill()
     if (service.exitCode === null) await once(service, 'exit')

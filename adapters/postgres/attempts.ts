@@ -1,10 +1,10 @@
 import { eq } from 'drizzle-orm'
 import type { AttemptLimit, AttemptStore } from '../../core/ports.js'
-import type { Driver } from './driver.js'
+import type { Driver } from './connection/driver.js'
 import { key, type Lookups } from './lookup/lookups.js'
 import { attempts } from './schema.js'
-import { builder, typed } from './statements.js'
-import { bytesElement, bytesList, bytesOrNull, latest, optional, readInstant } from './values.js'
+import { builder, typed } from './sql/statements.js'
+import { bytesElement, bytesList, bytesOrNull, latest, optional, readInstant } from './sql/values.js'
 
 // Counts may be lost when the server crashes, and are not waited for until they are on its disk.
 const NEED_NOT_LAST = "set_config('synchronous_commit', 'off', true)"

@@ -1,12 +1,12 @@
 import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import type { Client } from '../../core/model.js'
 import type { ClientChanges, ClientStore } from '../../core/ports.js'
-import type { Driver } from './driver.js'
+import type { Driver } from './connection/driver.js'
 import { removeGrantsInPieces } from './grants-in-pieces.js'
 import { key, type Lookups } from './lookup/lookups.js'
 import { clients } from './schema.js'
-import { builder, plain, typed } from './statements.js'
-import { optional, orUndefined, readBytes, readInstant, readTexts, textElement } from './values.js'
+import { builder, plain, typed } from './sql/statements.js'
+import { optional, orUndefined, readBytes, readInstant, readTexts, textElement } from './sql/values.js'
 
 const columns = {
   id: typed(clients.id),

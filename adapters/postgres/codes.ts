@@ -1,12 +1,12 @@
 import { and, eq, isNull } from 'drizzle-orm'
 import type { CodeStore, StoredCode } from '../../core/ports.js'
-import type { Driver } from './driver.js'
+import type { Driver } from './connection/driver.js'
 import { BEGIN_GRANT, beginGrant, grantColumns, readGrant } from './grants.js'
 import { key, type Lookups } from './lookup/lookups.js'
 import { codes, grants } from './schema.js'
-import { builder, typed } from './statements.js'
-import { TOKEN_COLUMNS, tokenValues } from './token-values.js'
-import { bytes, bytesElement, optional, readBytes, readInstant } from './values.js'
+import { builder, typed } from './sql/statements.js'
+import { TOKEN_COLUMNS, tokenValues } from './sql/token-rows.js'
+import { bytes, bytesElement, optional, readBytes, readInstant } from './sql/values.js'
 
 const INSERT = `
 with ${BEGIN_GRANT}

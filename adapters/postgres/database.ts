@@ -2,19 +2,19 @@ import type { Ports } from '../../core/ports.js'
 import { createAttemptStore } from './attempts.js'
 import { createClientStore } from './clients.js'
 import { createCodeStore } from './codes.js'
-import type { Driver } from './driver.js'
+import type { Driver } from './connection/driver.js'
+import type { ServerOptions } from './connection/server.js'
 import { createHeroStore } from './heroes.js'
 import { createLookups } from './lookup/lookups.js'
 import { createCheck, migrate, requireSchema } from './migrations.js'
-import type { ServerOptions } from './server.js'
 import { createTokenStore } from './tokens.js'
 import { createUserStore } from './users.js'
 
-export { FolderError } from './cluster.js'
-export { StatementError } from './errors.js'
-export { FolderInUseError } from './folder-lock.js'
+export { FolderError } from './connection/cluster.js'
+export { StatementError } from './connection/errors.js'
+export { FolderInUseError } from './connection/folder-lock.js'
+export type { ServerOptions } from './connection/server.js'
 export { UnfitDatabaseError } from './migrations.js'
-export type { ServerOptions } from './server.js'
 
 export interface Database {
   readonly stores: Pick<Ports, 'heroes' | 'users' | 'clients' | 'codes' | 'tokens' | 'attempts'>
@@ -36,13 +36,13 @@ export interface Database {
 /** A PostgreSQL server, which need not be there: until it is, every call rejects with `unavailable`. */
 export const openServer = async (url: string, options: ServerOptions): Promise<Database> => {
   // Imported when needed: no start pays for an engine that it does not use.
-  const { connectServer } = await import('./server.js')
+  const { connectServer } = await import('./connection/server.js')
   return over(connectServer(url, options))
 }
 
 /** The embedded engine. Rejects with a {@link FolderError} when the folder cannot be used, and a {@link FolderInUseError} when another process has it. */
 export const openEmbedded = async (folder: string): Promise<Database> => {
-  const { openFolder } = await import('./embedded.js')
+  const { openFolder } = await import('./connection/embedded.js')
   return over(await openFolder(folder))
 }
 

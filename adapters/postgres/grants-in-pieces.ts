@@ -1,5 +1,5 @@
 import { setTimeout as rest } from 'node:timers/promises'
-import type { Run, Value } from './driver.js'
+import type { Run, Value } from './connection/driver.js'
 
 /** Grants that one statement ends: with their tokens, some 7 ms of PostgreSQL's time. */
 const PIECE = 200

@@ -1,8 +1,8 @@
 import type { Grant } from '../../core/model.js'
-import type { Value } from './driver.js'
+import type { Value } from './connection/driver.js'
 import { grants } from './schema.js'
-import { typed } from './statements.js'
-import { readInstant, readTexts, textList } from './values.js'
+import { typed } from './sql/statements.js'
+import { readInstant, readTexts, textList } from './sql/values.js'
 
 /** What {@link readGrant} reads. */
 export const grantColumns = {

@@ -1,13 +1,13 @@
 import { eq } from 'drizzle-orm'
 import type { Hero } from '../../core/model.js'
 import type { HeroStore } from '../../core/ports.js'
-import type { Driver } from './driver.js'
-import { isDuplicate } from './errors.js'
-import { gather } from './gather.js'
+import type { Driver } from './connection/driver.js'
+import { isDuplicate } from './connection/errors.js'
+import { gather } from './lookup/gather.js'
 import { key, type Lookups } from './lookup/lookups.js'
 import { heroes } from './schema.js'
-import { builder, plain, typed } from './statements.js'
-import { textList } from './values.js'
+import { builder, plain, typed } from './sql/statements.js'
+import { textList } from './sql/values.js'
 
 const columns = { id: typed(heroes.id), name: typed(heroes.name) }
 const toHero = ([id, name]: readonly unknown[]): Hero => ({ id: Number(id), name: String(name) })

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
-import type { Driver, Run } from './driver.js'
-import { isLocked, StatementError, unavailable } from './errors.js'
+import type { Driver, Run } from './connection/driver.js'
+import { isLocked, StatementError, unavailable } from './connection/errors.js'
 
 /** Where Drizzle itself keeps what was applied: `drizzle-kit migrate` goes on where this stopped. */
 const APPLIED = 'drizzle.__drizzle_migrations'

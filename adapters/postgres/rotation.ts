@@ -1,9 +1,9 @@
 import type { Digest, Token } from '../../core/model.js'
 import type { Nonce } from '../../core/ports.js'
-import type { Run } from './driver.js'
-import { gather } from './gather.js'
-import { TOKEN_COLUMNS } from './token-values.js'
-import { bytesList, instantList, textList } from './values.js'
+import type { Run } from './connection/driver.js'
+import { gather } from './lookup/gather.js'
+import { TOKEN_COLUMNS } from './sql/token-rows.js'
+import { bytesList, instantList, textList } from './sql/values.js'
 
 interface Rotation {
   readonly digest: Digest

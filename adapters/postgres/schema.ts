@@ -12,7 +12,7 @@ import {
   uniqueIndex,
   uuid
 } from 'drizzle-orm/pg-core'
-import { bytes, readTexts, textList } from './values.js'
+import { bytes, readTexts, textList } from './sql/values.js'
 
 /** 32 bytes, which the core writes as base64url. */
 const digest = customType<{ data: string; driverData: Uint8Array }>({

@@ -1,4 +1,4 @@
-import type { Driver, Run } from './driver.js'
+import type { Driver, Run } from './connection/driver.js'
 
 /** Few enough for one statement to stay far below its time limit. */
 const NONCES_PER_STATEMENT = 5000

@@ -1,15 +1,15 @@
 import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
 import type { AccessToken } from '../../core/model.js'
 import type { RefreshableToken, TokenStore } from '../../core/ports.js'
-import type { Driver } from './driver.js'
+import type { Driver } from './connection/driver.js'
 import { BEGIN_GRANT, beginGrant, grantColumns, readGrant } from './grants.js'
 import { key, type Lookups } from './lookup/lookups.js'
 import { createRotation } from './rotation.js'
 import { grants, tokens } from './schema.js'
-import { builder, plain, typed } from './statements.js'
+import { builder, plain, typed } from './sql/statements.js'
+import { TOKEN_COLUMNS, tokenValues } from './sql/token-rows.js'
+import { bytesElement, latest, optional, readBytes, readInstant, readTexts } from './sql/values.js'
 import { eraseNonces, removeExpired } from './sweep.js'
-import { TOKEN_COLUMNS, tokenValues } from './token-values.js'
-import { bytesElement, latest, optional, readBytes, readInstant, readTexts } from './values.js'
 
 const INSERT = `
 with ${BEGIN_GRANT}

@@ -1,12 +1,12 @@
 import { and, asc, eq, isNull, sql } from 'drizzle-orm'
 import type { PasswordHash, User } from '../../core/model.js'
 import type { UserStore } from '../../core/ports.js'
-import type { Driver } from './driver.js'
+import type { Driver } from './connection/driver.js'
 import { removeGrantsInPieces, revokeGrantsInPieces } from './grants-in-pieces.js'
 import { key, type Lookups } from './lookup/lookups.js'
 import { grants, users } from './schema.js'
-import { builder, plain, prepared, typed } from './statements.js'
-import { textElement } from './values.js'
+import { builder, plain, prepared, typed } from './sql/statements.js'
+import { textElement } from './sql/values.js'
 
 const columns = {
   id: typed(users.id),

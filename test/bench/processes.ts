@@ -52,7 +52,7 @@ export const start = async (contestant: Contestant, options: StartOptions): Prom
   const settings: ContestantSettings = { ...options.sizes, port, databaseUrl, folder }
   const script =
     contestant.script === undefined
-      ? [join(BUILT, 'app/heroes.js'), 'serve']
+      ? [join(BUILT, 'app/main.js'), 'serve']
       : [join(BUILT, `test/bench/contestants/${contestant.script}.js`)]
   const flags = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]
   const place = options.everyCore === true ? onEveryCore : onNodeCore

@@ -129,7 +129,7 @@ t.test('no start needs the database engine that it does not use', async t => {
   const without = async (name: string, settings: Readonly<Record<string, string>>): Promise<number | string> => {
     const place = join(modules, name)
     renameSync(place, join(folder, 'aside'))
-    const { ended } = startProcess(t, ['migrate'], settings, join(modules, 'heroes/dist/app/heroes.js'))
+    const { ended } = startProcess(t, ['migrate'], settings, join(modules, 'heroes/dist/app/main.js'))
     const code = await ended
     renameSync(join(folder, 'aside'), place)
     return code

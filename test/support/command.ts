@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream'
-import { runCommand } from '../../app/cli.js'
+import { runCommand } from '../../app/cli/command-line.js'
+import { serve } from '../../app/serve/serve.js'
 import type { Environment } from '../../app/settings.js'
 
 export interface Ran {
@@ -17,7 +18,7 @@ export const heroes = async (
   const stdout = new PassThrough()
   const stderr = new PassThrough()
   const input = stdin instanceof PassThrough ? stdin : new PassThrough().end(stdin)
-  const code = await runCommand(argv, env, { stdin: input, stdout, stderr })
+  const code = await runCommand(argv, env, { stdin: input, stdout, stderr }, serve)
   const read = (stream: PassThrough): string => String(stream.read() ?? '')
   return { code, stdout: read(stdout), stderr: read(stderr) }
 }

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
-import { createHttp, type Http, type HttpOptions } from '../../app/http.js'
-import { createLog } from '../../app/log.js'
+import { createHttp, type Http, type HttpOptions } from '../../app/http/http.js'
+import { createLog } from '../../app/serve/log.js'
 
 /** A server of small routes, silent unless it is given a log. */
 export const createTestHttp = (options: Partial<HttpOptions> = {}): Http =>

@@ -12,7 +12,7 @@ import { basic, bearer } from './service.js'
 import { startStopwatch } from './stopwatch.js'
 
 /** What `npm run build` made. */
-export const PROGRAM = fileURLToPath(new URL('../../dist/app/heroes.js', import.meta.url))
+export const PROGRAM = fileURLToPath(new URL('../../dist/app/main.js', import.meta.url))
 
 /** A folder outside of the checkout, which two runs of the suite at once do not share; gone at the end of the test. */
 export const temporaryFolder = (t: Pick<Test, 'teardown'>): string => {

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
-import { formOf, formRoutes, jsonRoutes } from '../../app/bodies.js'
-import { parseForm, queryString } from '../../app/forms.js'
-import type { Http } from '../../app/http.js'
+import { formOf, formRoutes, jsonRoutes } from '../../app/http/bodies.js'
+import { parseForm, queryString } from '../../app/http/forms.js'
+import type { Http } from '../../app/http/http.js'
 import { DomainError, type ErrorCode } from '../../core/index.js'
 
 const Id = Type.Object({ id: Type.String() })

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { LightMyRequestResponse } from 'fastify'
-import type { Http } from '../../app/http.js'
-import { createLog } from '../../app/log.js'
-import { buildServer, type ServerOptions } from '../../app/server.js'
+import type { Http } from '../../app/http/http.js'
+import { buildServer, type ServerOptions } from '../../app/http/server.js'
+import { createLog } from '../../app/serve/log.js'
 import { ADA, addClient, CALLBACK, createWorld, SECRET, type World, type WorldOptions } from './world.js'
 
 export type Headers = Readonly<Record<string, string>>

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
-import type { Driver } from '../driver.js'
-import { hadNoEffect, isLocked } from '../errors.js'
-import { createQueue, gaveUp, type Waiting } from '../queue.js'
-import { padded } from '../values.js'
+import type { Driver } from '../connection/driver.js'
+import { hadNoEffect, isLocked } from '../connection/errors.js'
+import { padded } from '../sql/values.js'
+import { createQueue, gaveUp, type Waiting } from './queue.js'
 import { compose, type Find, MANY, ONE } from './statement.js'
 
 /** What a look-up asks with, in the select of a {@link Lookup}. */

@@ -39,7 +39,7 @@ export const startup: Workload = async bench => {
 
 const startOnce = async (env: Readonly<Record<string, string>>): Promise<Start> => {
   const port = await freePort()
-  const [command = '', ...args] = onNodeCore([process.execPath, join(BUILT, 'app/heroes.js'), 'serve'])
+  const [command = '', ...args] = onNodeCore([process.execPath, join(BUILT, 'app/main.js'), 'serve'])
   const started = performance.now()
   const child = spawn(command, args, {
     stdio: ['ignore', 'ignore', 'pipe'],

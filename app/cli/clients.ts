@@ -1,0 +1,167 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { Client, ClientChanges } from '../../core/index.js'
+import type { CommandContext } from './context.js'
+import { readHidden, UsageError } from './terminal.js'
+
+interface AddOptions {
+  readonly public?: true
+  readonly confidential?: true
+  readonly secretStdin?: true
+  readonly redirectUri?: string
+  readonly scope?: readonly string[]
+  readonly name?: string
+  readonly requirePkce?: boolean
+  readonly json?: true
+}
+
+interface SetOptions {
+  readonly redirectUri?: string | false
+  readonly scope?: readonly string[] | false
+  readonly name?: string | false
+  readonly requirePkce?: boolean
+  readonly json?: true
+}
+
+export const addClientCommands = (program: Command, { terminal, withUseCases, print }: CommandContext): void => {
+  const clients = program.command('client').description('registers and changes OAuth clients')
+
+  clients
+    .command('add <id>')
+    .description('registers a client')
+    .addOption(new Option('--public', 'a client without a secret').conflicts(['confidential', 'secretStdin']))
+    .option('--confidential', 'a client with a secret, shown this once')
+    .option('--secret-stdin', 'read the secret (24 characters or more) instead of making one')
+    .option('--redirect-uri <uri>', 'where the login page returns to')
+    .option('--scope <scope>', 'a scope that the client is allowed; may be repeated', collect)
+    .option('--name <text>', 'what the login page calls the client')
+    .option('--require-pkce', 'refuse authorization requests without PKCE (the default for --public)')
+    .option('--no-require-pkce', 'accept them (the default for --confidential)')
+    .option('--json', 'print JSON')
+    .action(async (id: string, options: AddOptions) => {
+      if (!options.public && !options.confidential) throw new UsageError('give either --public or --confidential')
+      const given = options.secretStdin ? await readHidden(terminal, 'Secret') : undefined
+      await withUseCases(async useCases => {
+        const { client, secret } = await useCases.addClient({
+          id,
+          secret: options.public ? undefined : (given ?? { generate: true }),
+          redirectUri: options.redirectUri,
+          allowedScopes: options.scope ?? [],
+          name: options.name,
+          requirePkce: options.requirePkce ?? options.public === true
+        })
+        const shown = given === undefined ? secret : undefined
+        const { redirectUri, allowedScopes, name, requirePkce } = client
+        print(options.json, { id, secret: shown, redirectUri, allowedScopes, name, requirePkce }, [
+          `The client ${id} is registered.`,
+          ...(shown === undefined ? [] : [`Its secret, shown this once: ${shown}`])
+        ])
+      })
+    })
+
+  clients
+    .command('list')
+    .description('lists the clients')
+    .option('--json', 'print JSON')
+    .action(({ json }: { json?: true }) =>
+      withUseCases(async useCases => {
+        const found = await useCases.listClients()
+        print(json, found.map(toJson), found.map(toLine))
+      })
+    )
+
+  clients
+    .command('show <id>')
+    .description('shows a client')
+    .option('--json', 'print JSON')
+    .action((id: string, { json }: { json?: true }) =>
+      withUseCases(async useCases => {
+        const client = await useCases.findClient(id)
+        print(json, toJson(client), [toLine(client)])
+      })
+    )
+
+  clients
+    .command('set <id>')
+    .description('changes a client')
+    .option('--redirect-uri <uri>', 'where the login page returns to')
+    .option('--no-redirect-uri', 'no login page for this client')
+    .option('--scope <scope>', 'the scopes that the client is allowed, in place of the present ones', collect)
+    .option('--no-scope', 'no scope at all')
+    .option('--name <text>', 'what the login page calls the client')
+    .option('--no-name', 'call it by its id')
+    .option('--require-pkce', 'refuse authorization requests without PKCE')
+    .option('--no-require-pkce', 'accept them')
+    .option('--json', 'print JSON')
+    .action(async (id: string, options: SetOptions) => {
+      const { redirectUri, scope, name, requirePkce } = options
+      const changes: ClientChanges = {
+        ...(redirectUri !== undefined && { redirectUri: redirectUri === false ? undefined : redirectUri }),
+        ...(scope !== undefined && { allowedScopes: scope === false ? [] : scope }),
+        ...(name !== undefined && { name: name === false ? undefined : name }),
+        ...(requirePkce !== undefined && { requirePkce })
+      }
+      if (Object.keys(changes).length === 0) throw new UsageError('say what to change')
+      await withUseCases(async useCases => {
+        const client = await useCases.changeClient(id, changes)
+        print(options.json, toJson(client), [toLine(client)])
+      })
+    })
+
+  clients
+    .command('rotate-secret <id>')
+    .description('gives a confidential client a new secret')
+    .option('--keep-old <seconds>', 'for how long the present secret goes on', wholeSeconds, 0)
+    .option('--secret-stdin', 'read the secret (24 characters or more) instead of making one')
+    .option('--json', 'print JSON')
+    .action(async (id: string, options: { keepOld: number; secretStdin?: true; json?: true }) => {
+      const given = options.secretStdin ? await readHidden(terminal, 'Secret') : undefined
+      await withUseCases(async useCases => {
+        const secret = await useCases.rotateSecret(id, given, options.keepOld)
+        print(options.json, given === undefined ? { id, secret } : { id }, [
+          given === undefined ? `Its new secret, shown this once: ${secret}` : `The client ${id} has its new secret.`
+        ])
+      })
+    })
+
+  clients
+    .command('remove <id>')
+    .description('removes a client and ends every code and token of it')
+    .option('--json', 'print JSON')
+    .action((id: string, { json }: { json?: true }) =>
+      withUseCases(async useCases => {
+        await useCases.removeClient(id)
+        print(json, { id }, [`The client ${id} is removed.`])
+      })
+    )
+}
+
+const collect = (scope: string, earlier: readonly string[] | false | undefined): readonly string[] => [
+  ...(earlier || []),
+  scope
+]
+
+const wholeSeconds = (text: string): number => {
+  if (!/^[0-9]{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number of seconds.')
+  return Number(text)
+}
+
+const toJson = ({ id, secretDigest, redirectUri, allowedScopes, name, requirePkce }: Client) => ({
+  id,
+  confidential: secretDigest !== undefined,
+  redirectUri,
+  allowedScopes,
+  name,
+  requirePkce
+})
+
+const toLine = (client: Client): string =>
+  [
+    client.id,
+    client.secretDigest === undefined ? 'public' : 'confidential',
+    client.redirectUri ?? '(no redirect URI)',
+    client.allowedScopes.join(' ') || '(no scopes)',
+    client.requirePkce ? 'PKCE required' : 'PKCE optional',
+    client.name ?? ''
+  ]
+    .join('  ')
+    .trimEnd()

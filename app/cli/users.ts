@@ -1,0 +1,68 @@
+import type { Command } from 'commander'
+import type { UseCases } from '../../core/index.js'
+import type { CommandContext } from './context.js'
+import { readHidden } from './terminal.js'
+
+export const addUserCommands = (program: Command, { terminal, withUseCases, print }: CommandContext): void => {
+  const users = program.command('user').description('administers users')
+
+  users
+    .command('list')
+    .description('lists the users')
+    .option('--json', 'print JSON')
+    .action(({ json }: { json?: true }) =>
+      withUseCases(async useCases => {
+        const found = (await useCases.listUsers()).map(({ id, username }) => ({ id, username }))
+        print(
+          json,
+          found,
+          found.map(({ id, username }) => `${id}  ${username}`)
+        )
+      })
+    )
+
+  users
+    .command('add <name>')
+    .description('registers a user; the password is read from the terminal or from stdin')
+    .option('--json', 'print JSON')
+    .action(async (username: string, { json }: { json?: true }) => {
+      const password = await readHidden(terminal, 'Password')
+      await withUseCases(async useCases => {
+        const user = await useCases.registerUser({ username, password })
+        print(json, { id: user.id, username: user.username }, [`The user ${user.username} is registered.`])
+      })
+    })
+
+  users
+    .command('set-password <name>')
+    .description('gives a user a new password and ends every token of the user')
+    .option('--json', 'print JSON')
+    .action(async (username: string, { json }: { json?: true }) => {
+      const password = await readHidden(terminal, 'Password')
+      await withUseCases(async useCases => {
+        await useCases.setPassword({ username, password })
+        print(json, { username }, [`The user ${username} has a new password, and every token is ended.`])
+      })
+    })
+
+  const ending = (
+    name: string,
+    description: string,
+    done: string,
+    end: (u: UseCases, username: string) => Promise<void>
+  ) =>
+    users
+      .command(`${name} <name>`)
+      .description(description)
+      .option('--json', 'print JSON')
+      .action((username: string, { json }: { json?: true }) =>
+        withUseCases(async useCases => {
+          await end(useCases, username)
+          print(json, { username }, [`The user ${username} ${done}.`])
+        })
+      )
+  ending('revoke', 'ends every code and token of a user', 'has no code and no token any more', (u, name) =>
+    u.revokeUser(name)
+  )
+  ending('remove', 'removes a user with every code and token', 'is removed', (u, name) => u.removeUser(name))
+}

@@ -1,0 +1,70 @@
+import { isUtf8 } from 'node:buffer'
+import formbody from '@fastify/formbody'
+import type { FastifyRequest, onRouteHookHandler, preParsingHookHandler } from 'fastify'
+import { DomainError } from '../../core/index.js'
+import { HttpError } from './errors.js'
+import { type Form, parseForm } from './forms.js'
+import type { Http, HttpPlugin } from './http.js'
+import { isBeyondBounds } from './json-bounds.js'
+
+/** Routes whose request bodies are JSON; any other body is refused. */
+export const jsonRoutes =
+  (routes: (http: Http) => void): HttpPlugin =>
+  (http, _options, done) => {
+    http.addHook('onRoute', guardBody)
+    const parse = http.getDefaultJsonParser('error', 'error')
+    http.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, parsed) => {
+      // A DELETE may say that it is JSON and have no body. Where a schema asks for one, nothing fails it.
+      if (body.length === 0) return parsed(null)
+      if (isBeyondBounds(body)) {
+        return parsed(new DomainError('invalid_input', 'the body has more than 1000 values or 32 levels'))
+      }
+      if (!isUtf8(body)) return parsed(new DomainError('invalid_input', 'the body is not valid UTF-8'))
+      const text = body.toString()
+      parse(request, text, (error, value) => {
+        if (error) return parsed(new DomainError('invalid_input', 'the body is not valid JSON'))
+        // Without an escape nothing below can come out of text that is UTF-8.
+        if (text.includes('\\u') && !isStorable(value)) {
+          return parsed(new DomainError('invalid_input', 'the body holds a NUL character or half of a surrogate pair'))
+        }
+        parsed(null, value)
+      })
+    })
+    routes(http)
+    done()
+  }
+
+/** Routes whose request bodies are forms; any other body is refused. */
+export const formRoutes =
+  (routes: (http: Http) => void): HttpPlugin =>
+  (http, _options, done) => {
+    http.addHook('onRoute', guardBody)
+    http.register(formbody, { parser: text => ({ form: parseForm(text) }) })
+    routes(http)
+    done()
+  }
+
+/** The form that a request of {@link formRoutes} brought. Throws `invalid_request` when it brought none. */
+export const formOf = ({ body }: FastifyRequest): Form => {
+  if (typeof body === 'object' && body !== null && 'form' in body && body.form instanceof Map) return body.form
+  throw new DomainError('invalid_request', 'the request has no form')
+}
+
+const UNSTORABLE = /\0|\p{Surrogate}/u
+
+// Recursive: how deep it may be is bounded before it is parsed.
+const isStorable = (value: unknown): boolean => {
+  if (typeof value === 'string') return !UNSTORABLE.test(value)
+  return typeof value !== 'object' || value === null || Object.entries(value).flat().every(isStorable)
+}
+
+const guardBody: onRouteHookHandler = route => {
+  if (route.method !== 'GET' && route.method !== 'HEAD')
+    route.preParsing = [route.preParsing, refuseCoding].flat().filter(hook => hook !== undefined)
+}
+
+const refuseCoding: preParsingHookHandler = (request, _reply, _payload, done) => {
+  const coding = request.headers['content-encoding']
+  if (coding === undefined || coding.toLowerCase() === 'identity') return done()
+  done(new HttpError(415, 'the body has a content coding'))
+}

@@ -1,0 +1,34 @@
+import type { ErrorPage } from '../errors.js'
+import { errorPage, PAGE_HEADERS } from './login-page.js'
+
+/** What `/auth/code` shows a person when it refuses: what is wrong, and what to do. */
+export const personalErrorPage: ErrorPage = (status, message) => {
+  const { title, advice } = TEXTS[status] ?? (status < 500 ? REFUSED : FAILED)
+  const sentence = `${message.charAt(0).toUpperCase()}${message.slice(1)}.`
+  return { headers: PAGE_HEADERS, body: errorPage({ status, title, message: sentence, advice }) }
+}
+
+interface Text {
+  readonly title: string
+  readonly advice: string
+}
+
+const REFUSED: Text = {
+  title: 'This sign-in link does not work',
+  advice: 'Go back to the application and start again from there. If that does not help, tell the people who run it.'
+}
+const FAILED: Text = {
+  title: 'Something went wrong here',
+  advice: 'This is not your fault. Wait a moment, then go back to the application and start again from there.'
+}
+const TEXTS: Readonly<Record<number, Text>> = {
+  403: {
+    title: 'This sign-in was refused',
+    advice:
+      'Close this page if you did not mean to sign in. Otherwise go back to the application and start again from there.'
+  },
+  503: {
+    title: 'Signing in is not possible right now',
+    advice: 'This is not your fault. Wait a minute, then go back to the application and start again from there.'
+  }
+}

@@ -1,0 +1,60 @@
+import { Type } from '@sinclair/typebox'
+import type { UseCases } from '../../../core/index.js'
+import { formOf, formRoutes } from '../bodies.js'
+import { clientCredentials } from '../client-auth.js'
+import { UNCACHED } from '../headers.js'
+import type { Http } from '../http.js'
+
+/** RFC 7662 section 2.2. */
+const Introspection = Type.Object({
+  active: Type.Boolean(),
+  scope: Type.Optional(Type.String()),
+  client_id: Type.Optional(Type.String()),
+  username: Type.Optional(Type.String()),
+  token_type: Type.Optional(Type.Literal('bearer')),
+  sub: Type.Optional(Type.String()),
+  iss: Type.Optional(Type.String()),
+  exp: Type.Optional(Type.Integer()),
+  iat: Type.Optional(Type.Integer())
+})
+
+export const revocationRoutes = (
+  http: Http,
+  useCases: Pick<UseCases, 'authenticateClient' | 'revokeToken' | 'introspectToken'>,
+  publicUrl: () => string
+): void => {
+  http.register(
+    formRoutes(http => {
+      /** RFC 7009. The type hint is not needed: a digest finds either kind. */
+      http.post('/auth/revoke', async (request, reply) => {
+        const form = formOf(request)
+        const client = await useCases.authenticateClient(clientCredentials(request.headers.authorization, form))
+        await useCases.revokeToken(client, form.get('token'))
+        // RFC 7009 section 2.2: clients ignore the body. simple-oauth2 takes an answer that is not JSON for a failure.
+        return reply.headers(UNCACHED).send({})
+      })
+
+      http.post('/auth/introspect', { schema: { response: { 200: Introspection } } }, async (request, reply) => {
+        reply.headers(UNCACHED)
+        const form = formOf(request)
+        const client = await useCases.authenticateClient(clientCredentials(request.headers.authorization, form))
+        const found = await useCases.introspectToken(client, form.get('token'))
+        if (found === undefined) return { active: false }
+        return {
+          active: true,
+          ...(found.scopes.length > 0 && { scope: found.scopes.join(' ') }),
+          client_id: found.clientId,
+          username: found.username,
+          ...(found.kind === 'access_token' && { token_type: 'bearer' as const }),
+          sub: String(found.userId),
+          iss: publicUrl(),
+          exp: seconds(found.expiresAt),
+          iat: seconds(found.issuedAt)
+        }
+      })
+    })
+  )
+}
+
+/** RFC 7519's NumericDate. */
+const seconds = (instant: Date): number => Math.floor(instant.getTime() / 1000)

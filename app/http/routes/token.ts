@@ -1,0 +1,48 @@
+import { Type } from '@sinclair/typebox'
+import type { TokenAnswer, UseCases } from '../../../core/index.js'
+import { formOf, formRoutes } from '../bodies.js'
+import { addressOf } from '../client-address.js'
+import { clientCredentials } from '../client-auth.js'
+import { UNCACHED } from '../headers.js'
+import type { Http } from '../http.js'
+
+/** RFC 6749 section 5.1. */
+const AccessToken = Type.Object({
+  access_token: Type.String(),
+  refresh_token: Type.Optional(Type.String()),
+  expires_in: Type.Integer(),
+  token_type: Type.Literal('bearer'),
+  scope: Type.Optional(Type.String())
+})
+
+export const tokenRoutes = (http: Http, useCases: Pick<UseCases, 'authenticateClient' | 'issueToken'>): void => {
+  http.register(
+    formRoutes(http => {
+      http.post('/auth/token', { schema: { response: { 200: AccessToken } } }, async (request, reply) => {
+        reply.headers(UNCACHED)
+        const form = formOf(request)
+        const client = await useCases.authenticateClient(clientCredentials(request.headers.authorization, form))
+        const answer = await useCases.issueToken(client, {
+          grantType: form.get('grant_type'),
+          username: form.get('username'),
+          password: form.get('password'),
+          refreshToken: form.get('refresh_token'),
+          code: form.get('code'),
+          redirectUri: form.get('redirect_uri'),
+          codeVerifier: form.get('code_verifier'),
+          scope: form.get('scope'),
+          address: addressOf(request.ip)
+        })
+        return accessToken(answer)
+      })
+    })
+  )
+}
+
+const accessToken = ({ accessToken, refreshToken, expiresInSeconds, scopes }: TokenAnswer) => ({
+  access_token: accessToken,
+  ...(refreshToken !== undefined && { refresh_token: refreshToken }),
+  expires_in: expiresInSeconds,
+  token_type: 'bearer' as const,
+  ...(scopes.length > 0 && { scope: scopes.join(' ') })
+})

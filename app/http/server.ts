@@ -1,0 +1,42 @@
+import { createRequire } from 'node:module'
+import type { UseCases } from '../../core/index.js'
+import { createHttp, type Http, type HttpOptions } from './http.js'
+import { personalErrorPage } from './pages/error-page.js'
+import { authorizeRoutes } from './routes/authorize.js'
+import { healthRoutes } from './routes/health.js'
+import { heroRoutes } from './routes/heroes.js'
+import { metadataRoutes } from './routes/metadata.js'
+import { registerRoutes } from './routes/register.js'
+import { revocationRoutes } from './routes/revocation.js'
+import { tokenRoutes } from './routes/token.js'
+
+export interface ServerOptions extends Pick<HttpOptions, 'bodyLimit' | 'trustProxy' | 'log'> {
+  readonly useCases: UseCases
+  /** Whether the hero endpoints ask for a bearer token. */
+  readonly protectHeroes: boolean
+  /** The scope that reading heroes needs, if any. */
+  readonly readScope: string | undefined
+  /** The scope that writing heroes needs, if any. */
+  readonly writeScope: string | undefined
+  /** The base URL that users see; asked for at each request, as the port may not be known before listening. */
+  readonly publicUrl: () => string
+  /** Rejects with `unavailable` while the service should get no requests. */
+  readonly ready: () => Promise<void>
+}
+
+const require = createRequire(import.meta.url)
+
+/** The HTTP service, complete. It does not listen. */
+export const buildServer = (options: ServerOptions): Http => {
+  const { useCases, log, publicUrl, ready, protectHeroes: protect, readScope, writeScope } = options
+  const { version }: { version: string } = require('heroes/package.json')
+  const http = createHttp({ ...options, version, errorPage: personalErrorPage, log })
+  heroRoutes(http, useCases, { protect, readScope, writeScope, publicUrl })
+  registerRoutes(http, useCases)
+  tokenRoutes(http, useCases)
+  authorizeRoutes(http, useCases, publicUrl)
+  revocationRoutes(http, useCases, publicUrl)
+  metadataRoutes(http, publicUrl)
+  healthRoutes(http, ready)
+  return http
+}

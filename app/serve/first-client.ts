@@ -1,0 +1,39 @@
+import type { UseCases } from '../../core/index.js'
+
+/**
+ * Registers the client `local` where none is registered, so that someone who has just started the service can try it.
+ * What to print for that person; undefined when there was nothing to do.
+ */
+export const registerFirstClient = async (
+  useCases: Pick<UseCases, 'listClients' | 'addClient'>,
+  port: number,
+  publicUrl: string,
+  scopes: readonly string[]
+): Promise<string | undefined> => {
+  if ((await useCases.listClients()).length > 0) return undefined
+  const { client, secret } = await useCases.addClient({
+    id: 'local',
+    secret: { generate: true },
+    redirectUri: `http://127.0.0.1:${port}/callback`,
+    allowedScopes: [...new Set(scopes)],
+    name: undefined,
+    requirePkce: false
+  })
+  const scope =
+    client.allowedScopes.length === 0
+      ? ''
+      : ` --data-urlencode 'scope=${client.allowedScopes.join(' ').replaceAll("'", "'\\''")}'`
+  return `
+A first client is registered. Its secret is shown this once.
+
+  client_id      ${client.id}
+  client_secret  ${secret}
+
+Register a user, get a token, create a hero:
+
+  curl ${publicUrl}/register -H 'Content-Type: application/json' -d '{"username":"ada","password":"correct horse"}'
+  TOKEN=$(curl -s ${publicUrl}/auth/token -u ${client.id}:${secret} -d grant_type=password -d username=ada -d 'password=correct horse'${scope} | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
+  curl ${publicUrl}/heroes -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"name":"Starling"}'
+
+`
+}

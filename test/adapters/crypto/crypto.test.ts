@@ -1,0 +1,303 @@
+import { availableParallelism } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { createCrypto, type PasswordHasherOptions, systemClock } from '../../../adapters/crypto/crypto.js'
+import { createGate } from '../../../adapters/crypto/gate.js'
+
+const CHEAPEST = { memoryCost: 8, timeCost: 1, parallelism: 1 }
+const OVERLOADED = { name: 'DomainError', code: 'overloaded', retryAfterSeconds: 1 }
+
+const hasher = (options: PasswordHasherOptions = {}) => createCrypto({ parameters: CHEAPEST, ...options }).passwords
+const { secrets } = createCrypto()
+
+t.test('a password matches its own hash alone, to the character', async t => {
+  const passwords = hasher()
+  for (const password of ['correct horse', '', ' ', 'é', 'e\u0301', '\u{1f9b8}'.repeat(1024), 'a\u0000b']) {
+    const stored = await passwords.hash(password)
+    t.equal(await passwords.verify(password, stored), 'match')
+    t.equal(await passwords.verify(`${password} `, stored), 'mismatch')
+  }
+  t.equal(await passwords.verify('e\u0301', await passwords.hash('é')), 'mismatch')
+  t.equal(await passwords.verify('a', await passwords.hash('a\u0000b')), 'mismatch')
+})
+
+t.test('a hash is argon2id with 19 MiB, 2 passes and 1 lane, in the form that other systems read', async t => {
+  const { passwords } = createCrypto()
+  const stored = await passwords.hash('correct horse')
+  t.match(stored.hash, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
+  t.equal(await passwords.verify('correct horse', stored), 'match')
+})
+
+t.test('each hash has a salt of its own of 16 bytes, which stands beside it too', async t => {
+  const passwords = hasher()
+  const [one, other] = [await passwords.hash('same'), await passwords.hash('same')]
+  t.not(one.salt, other.salt)
+  t.not(one.hash, other.hash)
+  for (const { hash, salt } of [one, other]) {
+    t.equal(Buffer.from(salt, 'base64').length, 16)
+    t.equal(hash.split('$').at(-2), salt.replaceAll('=', ''))
+  }
+})
+
+t.test('a right password whose hash has other parameters is stale, a wrong one is a mismatch', async t => {
+  const stored = await hasher().hash('right')
+  for (const parameters of [
+    { ...CHEAPEST, memoryCost: 16 },
+    { ...CHEAPEST, timeCost: 2 },
+    { ...CHEAPEST, memoryCost: 16, parallelism: 2 }
+  ]) {
+    const passwords = hasher({ parameters })
+    t.equal(await passwords.verify('right', stored), 'stale')
+    t.equal(await passwords.verify('wrong', stored), 'mismatch')
+    t.equal(await passwords.verify('right', await passwords.hash('right')), 'match')
+  }
+})
+
+t.test('hashes of the reference implementation are verified: both argon2id and, stale always, argon2i', async t => {
+  // Made by libargon2's argon2id_hash_encoded and argon2i_hash_encoded.
+  const salt = Buffer.from('sixteen bytes ok').toString('base64')
+  const stored = {
+    hash: '$argon2id$v=19$m=256,t=2,p=1$c2l4dGVlbiBieXRlcyBvaw$pcsm4RBQDVgiWtvm3Bic0y2ZuCOMeQUPiKriuaxjN4k',
+    salt
+  }
+  const argon2i = {
+    hash: '$argon2i$v=19$m=65536,t=2,p=4$c29tZXNhbHQ$RdescudvJCsgt3ub+b+dWRWJTmaaJObG',
+    salt: Buffer.from('somesalt').toString('base64')
+  }
+  t.equal(
+    await hasher({ parameters: { memoryCost: 256, timeCost: 2, parallelism: 1 } }).verify('pässword', stored),
+    'match'
+  )
+  t.equal(await hasher().verify('pässword', stored), 'stale')
+  t.equal(await hasher().verify('password', stored), 'mismatch')
+  const sameCosts = hasher({ parameters: { memoryCost: 65_536, timeCost: 2, parallelism: 4 } })
+  t.equal(await sameCosts.verify('password', argon2i), 'stale')
+  t.equal(await sameCosts.verify('Password', argon2i), 'mismatch')
+})
+
+t.test('a malformed hash is a mismatch', async t => {
+  const passwords = hasher()
+  const { hash, salt } = await passwords.hash('right')
+  const malformed = [
+    '',
+    'right',
+    hash.slice(0, -1),
+    hash.slice(0, hash.lastIndexOf('$')),
+    `${hash}$`,
+    hash.replace('m=8', 'm=1'),
+    hash.replace('t=1', 't=0'),
+    hash.replace('p=1', 'p=0'),
+    hash.replace('argon2id', 'scrypt'),
+    '$2b$12$abcdefghijklmnopqrstuuAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'
+  ]
+  for (const broken of malformed) {
+    t.equal(await passwords.verify('right', { hash: broken, salt }), 'mismatch', JSON.stringify(broken))
+  }
+})
+
+t.test(
+  'without a hash to compare with, or with a malformed one, a mismatch takes as long, the first time too',
+  async t => {
+    const parameters = { memoryCost: 2048, timeCost: 2, parallelism: 1 }
+    const stored = await hasher({ parameters }).hash('right')
+    const kinds = [stored, undefined, { ...stored, hash: 'malformed' }]
+    const least = kinds.map(() => Number.POSITIVE_INFINITY)
+    // In turns, so that a busy machine holds up all kinds alike, and the fastest of each, which it held up least.
+    for (let i = 0; i < 30; i++) {
+      for (const [kind, compared] of kinds.entries()) {
+        const passwords = hasher({ parameters })
+        const begin = performance.now()
+        t.equal(await passwords.verify('wrong', compared), 'mismatch')
+        least[kind] = Math.min(least[kind] ?? 0, performance.now() - begin)
+      }
+    }
+    const [usual = 0, ...others] = least
+    for (const other of others) {
+      const ratio = other / usual
+      t.ok(ratio > 0.5 && ratio < 2, `${ratio.toFixed(2)} times as long`)
+    }
+  }
+)
+
+t.test('past the queue hashing and verifying are overloaded, and what waits is served', async t => {
+  const stored = await hasher().hash('right')
+  // Unused so far: a place that rests is no place.
+  const passwords = hasher({ concurrency: 1, queue: 3 })
+  const served = [
+    passwords.hash('right'),
+    passwords.verify('right', stored),
+    passwords.verify('right', undefined),
+    passwords.verify('right', { ...stored, hash: 'malformed' })
+  ]
+  await t.rejects(passwords.hash('right'), OVERLOADED)
+  await t.rejects(passwords.verify('right', stored), OVERLOADED)
+  await t.rejects(passwords.verify('right', undefined), OVERLOADED)
+  t.strictSame((await Promise.all(served)).slice(1), ['match', 'mismatch', 'mismatch'])
+  t.equal(await passwords.verify('right', stored), 'match', 'there is room again')
+})
+
+t.test('by default one less than the cores hash at once, three at most, and 64 wait', async t => {
+  const passwords = hasher()
+  const room = Math.min(3, Math.max(1, availableParallelism() - 1)) + 64
+  const answers = await Promise.allSettled(Array.from({ length: 100 }, () => passwords.hash('x')))
+  t.equal(answers.filter(({ status }) => status === 'fulfilled').length, room)
+})
+
+t.test('no more works at once than may, and who came first is served first', async t => {
+  const pass = createGate(2, 10)
+  const begun: number[] = []
+  const finish: (() => void)[] = []
+  const turn = () => new Promise<void>(resolve => setImmediate(resolve))
+  const work = (name: number) => pass(() => new Promise<void>(resolve => finish.push(resolve) && begun.push(name)))
+  const all = [work(0), work(1), work(2), work(3)]
+  await turn()
+  t.strictSame(begun, [0, 1])
+  // A place may rest before it is handed on.
+  const untilBegun = async (count: number) => {
+    while (begun.length < count) await turn()
+  }
+  finish[1]?.()
+  all.push(work(4))
+  await untilBegun(3)
+  t.strictSame(begun, [0, 1, 2], 'a newcomer does not overtake')
+  finish[0]?.()
+  finish[2]?.()
+  await untilBegun(5)
+  t.strictSame(begun, [0, 1, 2, 3, 4])
+  for (const end of finish) end()
+  await Promise.all(all)
+})
+
+/** The rests, in milliseconds, that a place takes after eight pieces of work, each of which keeps the event loop busy for a time and idle for another. */
+const rests = async (t: Test, busyFor: number, idleFor: number): Promise<readonly number[]> => {
+  const rests: number[] = []
+  const { setTimeout } = globalThis
+  t.intercept(globalThis, 'setTimeout', {
+    value: (work: () => void, milliseconds: number) => {
+      rests.push(milliseconds)
+      return setTimeout(work, milliseconds)
+    }
+  })
+  const pass = createGate(1, 8)
+  const work = async (): Promise<void> => {
+    const start = performance.now()
+    while (performance.now() < start + busyFor);
+    await sleep(idleFor)
+  }
+  await Promise.all(Array.from({ length: 8 }, () => pass(work)))
+  return rests
+}
+
+t.test('a place rests after work beside a busy event loop, longer than the work took', async t => {
+  t.ok(Math.max(...(await rests(t, 20, 0))) > 60)
+})
+
+t.test('beside an event loop that is seldom busy a place does not rest', async t => {
+  t.strictSame(await rests(t, 1, 39), [])
+})
+
+t.test('work that fails leaves its place to the next', async t => {
+  const pass = createGate(1, 1)
+  const failing = pass(() => Promise.reject(new Error('broken')))
+  const next = pass(async () => 'served')
+  await t.rejects(failing, { message: 'broken' })
+  t.equal(await next, 'served')
+  t.equal(await pass(async () => 'served'), 'served')
+})
+
+t.test('a gate without a queue refuses whoever finds it busy', async t => {
+  const pass = createGate(1, 0)
+  const busy = pass(async () => 'served')
+  await t.rejects(
+    pass(async () => 'never'),
+    OVERLOADED
+  )
+  t.equal(await busy, 'served')
+})
+
+t.test('random secrets are 32 characters, each of the 62 as likely as the others', async t => {
+  const drawn = await Promise.all(Array.from({ length: 20_000 }, () => secrets.random()))
+  t.ok(drawn.every(text => /^[A-Za-z0-9]{32}$/.test(text)))
+  t.equal(new Set(drawn).size, drawn.length)
+  const counts = new Map<string, number>()
+  for (const character of drawn.join('')) counts.set(character, (counts.get(character) ?? 0) + 1)
+  t.equal(counts.size, 62)
+  const expected = (20_000 * 32) / 62
+  const chiSquared = [...counts.values()].reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0)
+  // 61 degrees of freedom: beyond 150 once in 500 million runs; bytes taken mod 62 without skipping any give some 9,000.
+  t.ok(chiSquared < 150, `${chiSquared}`)
+})
+
+t.test('nonces are 32 bytes in base64url, grants have UUIDs, and none comes twice', async t => {
+  const nonces = await Promise.all(Array.from({ length: 100 }, () => secrets.nonce()))
+  t.ok(nonces.every(nonce => /^[A-Za-z0-9_-]{43}$/.test(nonce) && Buffer.from(nonce, 'base64url').length === 32))
+  t.equal(new Set(nonces).size, 100)
+  const ids = await Promise.all(Array.from({ length: 100 }, () => secrets.grantId()))
+  t.ok(ids.every(id => /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(id)))
+  t.equal(new Set(ids).size, 100)
+})
+
+t.test('a digest is the SHA-256 of the UTF-8, in base64url', async t => {
+  t.equal(await secrets.digest(''), '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU')
+  t.equal(await secrets.digest('é\u{1f9b8}'), 'TOBNVXO6ibn_AbOVwQOfgW7dvL0h1NM261fa9e_3zvE')
+  // RFC 7636 appendix B.
+  const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'
+  t.equal(await secrets.digest('dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'), challenge)
+})
+
+t.test('digests are equal when they are the same, and digests of other lengths are just different', async t => {
+  const digest = await secrets.digest('a')
+  t.equal(await secrets.equal(digest, await secrets.digest('a')), true)
+  t.equal(await secrets.equal(digest, await secrets.digest('b')), false)
+  t.equal(await secrets.equal(digest, `${digest}A`), false)
+  t.equal(await secrets.equal(digest, ''), false)
+})
+
+// Computed with Python's hmac and hashlib from the words of core/ports.ts. Of the six tokens two fit in one block.
+const SUCCESSORS = [
+  {
+    token: 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
+    nonce: 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
+    accessToken: '9vil0XXdF5vILzz6pYB80jgZVJLd72RZ',
+    refreshToken: '2KScvIvYGuQNUYYhdlJIqvIo4CVQZkv8'
+  },
+  {
+    token: 'abcdefghijklmnopqrstuvwxyz012345',
+    nonce: 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8',
+    accessToken: 'hA0RAwpf9GwTck0fZv03VAGSkMjsIBVq',
+    refreshToken: 'xzmIAYrCs9Lbi5NDcEJpHsAAc2b7NBFG'
+  },
+  {
+    token: 'Zz09Zz09Zz09Zz09Zz09Zz09Zz09Zz09',
+    nonce: '__________________________________________8',
+    accessToken: 'Nb0L6cuqlMFIsswaLlziYHIUPYhTu8cS',
+    refreshToken: 'Y82kOxZMi911oJFgp3l9Y3NCbrItM9P4'
+  }
+]
+
+t.test('successors are derived from token and nonce as every version of the service derives them', async t => {
+  for (const { token, nonce, accessToken, refreshToken } of SUCCESSORS) {
+    t.strictSame(await secrets.successor(token, nonce), { accessToken, refreshToken })
+    t.strictSame(await createCrypto().secrets.successor(token, nonce), { accessToken, refreshToken })
+  }
+})
+
+t.test('another token or another nonce has another successor, of the form of a random secret', async t => {
+  const nonces = await Promise.all(Array.from({ length: 100 }, () => secrets.nonce()))
+  const token = await secrets.random()
+  const pairs = await Promise.all([
+    ...nonces.map(nonce => secrets.successor(token, nonce)),
+    secrets.successor(await secrets.random(), nonces[0] ?? '')
+  ])
+  const derived = pairs.flatMap(({ accessToken, refreshToken }) => [accessToken, refreshToken])
+  t.equal(new Set(derived).size, 202)
+  t.ok(derived.every(text => /^[A-Za-z0-9]{32}$/.test(text)))
+})
+
+t.test('the system’s clock tells the time, in an instant of the caller’s own', async t => {
+  const begin = Date.now()
+  const now = systemClock.now()
+  t.ok(now.getTime() >= begin && now.getTime() <= Date.now())
+  now.setTime(0)
+  t.ok(systemClock.now().getTime() >= begin)
+})

@@ -1,0 +1,48 @@
+import postgres from 'postgres'
+import t from 'tap'
+import { openServer } from '../../../adapters/postgres/database.js'
+import { createDatabase, execute, setDatabase } from '../../support/postgres.js'
+
+const UNAVAILABLE = { code: 'unavailable' }
+
+t.test(
+  'a database is ready once it has its schema, and for as long as it takes writes, whatever is locked',
+  async t => {
+    const { url, drop } = await createDatabase()
+    const { migrate, requireSchema, check, close } = await openServer(url, { pool: 2, prepare: true })
+    t.teardown(async () => {
+      await close()
+      await drop()
+    })
+    await t.rejects(check(), { ...UNAVAILABLE, cause: { message: 'the database lacks its schema' } })
+    await t.rejects(requireSchema(), { name: 'UnfitDatabaseError' })
+    await migrate()
+    await requireSchema()
+    await check()
+
+    await execute(url, 'create table kept as table drizzle.__drizzle_migrations')
+    await execute(url, 'truncate drizzle.__drizzle_migrations')
+    await t.rejects(check(), { ...UNAVAILABLE, cause: { message: 'the database lacks its schema' } })
+    await execute(url, 'insert into drizzle.__drizzle_migrations table kept')
+    await check()
+
+    const sql = postgres(url, { max: 1, onnotice: () => {} })
+    await sql.begin(async held => {
+      await held`lock table drizzle.__drizzle_migrations`
+      await check()
+    })
+    await sql.end()
+
+    // The connection that was ended is noticed by whoever uses it first.
+    await setDatabase(url, 'set default_transaction_read_only = on')
+    await check().catch(() => {})
+    await t.rejects(check(), { ...UNAVAILABLE, cause: { code: '25006' } })
+    await requireSchema()
+    await setDatabase(url, 'reset default_transaction_read_only')
+    await check().catch(() => {})
+    await check()
+
+    await execute(url, 'alter table drizzle.__drizzle_migrations rename column created_at to applied_at')
+    await t.rejects(check(), { name: 'StatementError', code: '42703' })
+  }
+)

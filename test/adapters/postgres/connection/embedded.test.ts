@@ -1,0 +1,267 @@
+import { type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, readdirSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setImmediate } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import type { Run } from '../../../../adapters/postgres/connection/driver.js'
+import { openFolder } from '../../../../adapters/postgres/connection/embedded.js'
+import { startEngine } from '../../../../adapters/postgres/connection/engine.js'
+import { openEmbedded } from '../../../../adapters/postgres/database.js'
+import { PROGRAM, temporaryFolder } from '../../../support/process.js'
+
+const EVERY = { nameContains: undefined, after: undefined, limit: undefined }
+
+/** Another process that opens the folder and stores heroes, one after the other, until it is killed. */
+const startWriter = (folder: string) => {
+  const program = `
+    const { openEmbedded } = await import(${JSON.stringify(import.meta.resolve('../../../../adapters/postgres/database.ts'))})
+    const { stores, migrate } = await openEmbedded(${JSON.stringify(folder)})
+    await migrate()
+    for (;;) console.log((await stores.heroes.insert(String(Math.random()))).id)`
+  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', program], {
+    stdio: ['ignore', 'pipe', 'inherit']
+  })
+  const acknowledged: number[] = []
+  const lines = createInterface({ input: child.stdout })
+  lines.on('line', line => acknowledged.push(Number(line)))
+  return {
+    acknowledged,
+    async until(count: number) {
+      while (acknowledged.length < count) await once(lines, 'line')
+    },
+    async kill() {
+      child.kill('SIGKILL')
+      await once(child, 'close')
+    }
+  }
+}
+
+// Making a database takes seconds: the tests share a folder, which the first of them makes.
+const folder = join(t.testdir({ new: { folder: { 'postgres.new': { PG_VERSION: '18' } } } }), 'new', 'folder')
+const cluster = join(folder, 'postgres')
+const windows = process.platform === 'win32'
+
+t.test('a database that was left half made is made anew', async t => {
+  const { migrate, now, close } = await openEmbedded(folder)
+  await migrate()
+  const before = Date.now()
+  const time = (await now()).getTime()
+  t.ok(before <= time && time <= Date.now())
+  await close()
+  t.equal(windows || statSync(cluster).mode & 0o077, windows || 0, "and is its owner's alone from the start")
+})
+
+t.test('a leading U+FEFF is read wherever it stands, with notices before it and rows without it around it', async t => {
+  const { write, close } = await openFolder(folder)
+  t.teardown(close)
+  await write(
+    `create function marked(text text) returns text language plpgsql as
+     $$ begin raise notice 'a notice comes before the row'; return text; end $$`,
+    []
+  )
+  const texts = ['x', '\ufeff', '', '\ufeff\ufeffx', 'x\ufeff', '\ufeff\u6f22', '\u{1f9b8}']
+  for (const text of texts) t.strictSame(await write('select marked($1), null, $1', [text]), [[text, null, text]])
+  const literal = JSON.stringify(texts).replace('[', '{').replace(']', '}')
+  const rows = await write('select n, text, null from unnest($1::text[]) with ordinality as given (text, n)', [literal])
+  t.strictSame(
+    rows,
+    texts.map((text, index) => [index + 1, text, null])
+  )
+  await write('drop function marked(text)', [])
+})
+
+t.test('a folder serves one process at a time, and is free the moment its holder dies', async t => {
+  for (let round = 0; round < 2; round++) {
+    const writer = startWriter(folder)
+    await writer.until(20)
+    await t.rejects(openEmbedded(folder), {
+      name: 'FolderInUseError',
+      message: `the folder ${folder} is in use by another process: the embedded database serves one at a time; stop the service first`
+    })
+    await writer.until(100)
+    await writer.kill()
+    const { stores, close } = await openEmbedded(folder)
+    const stored = new Set((await stores.heroes.list(EVERY)).map(({ id }) => id))
+    t.ok(
+      writer.acknowledged.every(id => stored.has(id)),
+      'with all that was acknowledged'
+    )
+    await close()
+  }
+})
+
+t.test('of two who open a folder at once one has it', async t => {
+  const results = await Promise.allSettled([openEmbedded(folder), openEmbedded(folder)])
+  t.strictSame(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
+  for (const result of results) if (result.status === 'fulfilled') await result.value.close()
+})
+
+/** All that lies in a folder, with what would show that somebody wrote to it; but for PostgreSQL's note of its process. */
+const contents = (place: string): string[] =>
+  readdirSync(place, { recursive: true, encoding: 'utf8' })
+    .filter(name => !name.endsWith('postmaster.pid'))
+    .map(name => {
+      const stats = statSync(join(place, name))
+      return stats.isDirectory() ? name : `${name} ${stats.size} ${stats.mtimeMs}`
+    })
+    .toSorted()
+
+const part = (name: string): string => join(cluster, name)
+
+/** Refused with this message, once and again, with nothing written; and the folder is free again. */
+const isRefused = async (t: Test, message: RegExp): Promise<void> => {
+  const before = contents(folder)
+  for (const time of ['once', 'again']) {
+    await t.rejects(openEmbedded(folder), { name: 'FolderError', message }, time)
+    t.strictSame(contents(folder), before, 'nothing was made or changed')
+  }
+}
+
+t.test('a folder that has lost a part is refused by name, and opens with all it had once that is back', async t => {
+  const aside = join(t.testdir(), 'aside')
+  for (const name of ['PG_VERSION', 'global/pg_control', 'base', 'pg_wal', 'pg_notify', 'postgresql.conf']) {
+    renameSync(part(name), aside)
+    await isRefused(
+      t,
+      new RegExp(`^the folder ${cluster} is no whole database, as it lacks ${name}(, .*)?; restore it`)
+    )
+    renameSync(aside, part(name))
+  }
+  const { stores, close } = await openEmbedded(folder)
+  t.ok((await stores.heroes.list(EVERY)).length >= 200)
+  await close()
+})
+
+t.test('a folder that PostgreSQL does not open is refused with its own reason', async t => {
+  const damages: [name: string, content: string, reason: string][] = [
+    ['global/pg_control', 'x'.repeat(100), 'could not read file "global/pg_control": read 100 of 296'],
+    [
+      'PG_VERSION',
+      '17\n',
+      'database files are incompatible with server The data directory was initialized by .* 17, .*'
+    ],
+    ['postgresql.conf', '\u0000garbage', '.*configuration file "/pglite/data/postgresql.conf" contains errors']
+  ]
+  for (const [name, content, reason] of damages) {
+    const whole = readFileSync(part(name))
+    writeFileSync(part(name), content)
+    await isRefused(
+      t,
+      new RegExp(`^the database in ${cluster} cannot be opened: ${reason}; make that good, or restore it`)
+    )
+    writeFileSync(part(name), whole)
+  }
+})
+
+/** PostgreSQL ends itself when it cannot write its log, at the first or second file of which it finds the folder gone. */
+const crash = async (write: Run): Promise<never> => {
+  await write("select pg_logical_emit_message(false, 'heroes', 'x'), pg_switch_wal()", [])
+  return crash(write)
+}
+
+t.test('an engine that crashes answers `unavailable`, and goes on with all that was stored once it can', async t => {
+  const { write, transaction, close } = await openFolder(folder)
+  await write('create table kept (n int)', [])
+  await write('insert into kept values (1)', [])
+  const aside = join(t.testdir(), 'aside')
+  renameSync(part('pg_wal'), aside)
+  const unavailable = { name: 'DomainError', code: 'unavailable', retryAfterSeconds: 1 }
+  await t.rejects(crash(write), unavailable)
+  await t.rejects(write('insert into kept values (2)', []), unavailable)
+  await t.rejects(
+    transaction('insert', run => run('insert into kept values (3)', [])),
+    unavailable,
+    'no second start at once'
+  )
+  renameSync(aside, part('pg_wal'))
+  const read = async (): Promise<unknown[][]> =>
+    write('select n from kept', []).catch(async () => {
+      await setImmediate()
+      return read()
+    })
+  t.strictSame(await read(), [[1]])
+  await write('drop table kept', [])
+  await close()
+})
+
+t.test('a folder whose engine has crashed is free once it is closed', async t => {
+  const { write, close } = await openFolder(folder)
+  const aside = join(t.testdir(), 'aside')
+  renameSync(part('pg_wal'), aside)
+  await t.rejects(crash(write), { code: 'unavailable' })
+  await t.rejects(write('select 1', []), { code: 'unavailable' })
+  await close()
+  renameSync(aside, part('pg_wal'))
+  await (await openFolder(folder)).close()
+})
+
+t.test('an empty folder, a file and a link to nowhere in the place of the database are refused', async t => {
+  const data = t.testdir({ empty: { postgres: {} }, file: { postgres: 'x' }, link: {}, lock: { lock: {} } })
+  symlinkSync('nowhere', join(data, 'link', 'postgres'))
+  const refused = async (name: string, message: RegExp): Promise<void> => {
+    await t.rejects(openEmbedded(join(data, name)), { name: 'FolderError', message })
+    t.strictSame(readdirSync(join(data, name)).toSorted(), ['lock', ...(name === 'lock' ? [] : ['postgres'])])
+  }
+  await refused('empty', /^the folder .*postgres is empty; restore it from a backup, or remove it to start/)
+  await refused('file', /^.*postgres is no folder; restore it whole from a backup, or move it away/)
+  await refused('link', /^.*postgres is no folder; restore it whole from a backup, or move it away/)
+  await refused('lock', /^the folder .*lock cannot be used: E/)
+})
+
+const posix = windows ? { skip: 'Windows has neither modes nor limits' } : {}
+
+t.test("the database is its owner's alone after every open, whatever the modes were", posix, async t => {
+  const mode = (path: string): string => (statSync(path).mode & 0o777).toString(8)
+  chmodSync(folder, 0o755)
+  chmodSync(cluster, 0o755)
+  chmodSync(join(folder, 'lock'), 0o666)
+  writeFileSync(join(folder, 'notes'), 'kept')
+  const { close } = await openEmbedded(folder)
+  t.strictSame([folder, cluster, join(folder, 'lock')].map(mode), ['755', '700', '600'])
+  t.equal(readFileSync(join(folder, 'notes'), 'utf8'), 'kept', "what is not the database's is left alone")
+  await close()
+})
+
+/** The built program, whose files may not grow beyond so many blocks: writing past that fails as on a full disk. */
+const limited = (blocks: number, data: string): SpawnSyncReturns<string> =>
+  // tap puts what measures coverage into every process's NODE_OPTIONS, and that would write files as well.
+  spawnSync(
+    'sh',
+    ['-c', `unset NODE_OPTIONS; ulimit -f ${blocks}; exec "$0" "$@"`, process.execPath, PROGRAM, 'migrate'],
+    {
+      env: { DATA_DIR: data },
+      timeout: 60_000,
+      encoding: 'utf8'
+    }
+  )
+
+t.test('where no database can be made the reason is told, and nothing of it is left', posix, async t => {
+  // The folder's own path is short enough, and those of the files in it are too long.
+  const longest = process.platform === 'darwin' ? 1024 : 4096
+  let data = temporaryFolder(t)
+  while (data.length < longest - 200) data = join(data, 'x'.repeat(100))
+  data = join(data, 'x'.repeat(longest - 21 - data.length))
+  const message = /^a database cannot be made in .*postgres: File ?name too long$/
+  await t.rejects(openEmbedded(data), { name: 'FolderError', message })
+  t.strictSame(readdirSync(data), ['lock'])
+})
+
+t.test("a start that fails before PostgreSQL has said anything tells Node's reason", async t => {
+  await t.rejects(startEngine(join(temporaryFolder(t), 'missing', 'folder')), { name: 'Error', message: /^ENOENT: / })
+})
+
+t.test('without room to open it a database is refused, and opens once there is room', posix, async t => {
+  // So that there is something to recover: PostgreSQL sets a timer for that, which would keep the process alive for good.
+  const writer = startWriter(folder)
+  await writer.until(20)
+  await writer.kill()
+  const refused = limited(50, folder)
+  const stderr =
+    /^heroes: DATA_DIR cannot be used: the database in .* cannot be opened: could not .*; make that good.*\n$/
+  t.match(refused, { status: 1, stdout: '', stderr })
+  const { stores, close } = await openEmbedded(folder)
+  t.ok((await stores.heroes.list(EVERY)).length >= 200)
+  await close()
+})

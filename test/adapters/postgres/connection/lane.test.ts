@@ -1,0 +1,165 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import postgres from 'postgres'
+import t, { type Test } from 'tap'
+import { type LaneOptions, openLane } from '../../../../adapters/postgres/connection/lane.js'
+import { openServer } from '../../../../adapters/postgres/database.js'
+import { at, logIn, register } from '../../../contract/records.js'
+import { createDatabase } from '../../../support/postgres.js'
+
+/** A migrated database with heroes 1 to 64, `hero 1` to `hero 64`. */
+const openHeroes = async (t: Test) => {
+  const { url, drop } = await createDatabase()
+  t.teardown(drop)
+  const database = await openServer(url, { pool: 10, prepare: true })
+  t.teardown(() => database.close())
+  await database.migrate()
+  const sql = postgres(url, { max: 1, onnotice: () => {} })
+  t.teardown(() => sql.end())
+  await sql`insert into hero (name, name_lower) select 'hero ' || i, '' from generate_series(1, 64) i`
+  return { url, sql, stores: database.stores }
+}
+
+const FIND = 'select id::int8, name from hero where id = $1'
+
+/** 64 readers, each of a hero of its own, while `disturb` runs. What was answered wrong, and the refusals. */
+const readMeanwhile = async (read: (id: number) => Promise<unknown>, disturb: () => Promise<unknown>) => {
+  const wrong: unknown[] = []
+  const refusals: unknown[] = []
+  let done = false
+  let answers = 0
+  const reader = async (id: number) => {
+    while (!done) {
+      try {
+        const answer = await read(id)
+        answers += 1
+        if (answer !== `hero ${id}`) wrong.push(answer)
+      } catch (error) {
+        refusals.push(error)
+        await sleep(1)
+      }
+    }
+  }
+  const readers = Array.from({ length: 64 }, (_, index) => reader(index + 1))
+  await disturb()
+  done = true
+  await Promise.all(readers)
+  return { wrong, refusals, answers }
+}
+
+const changeType = async (sql: postgres.Sql) => {
+  for (const type of ['varchar(300)', 'text', 'varchar(200)', 'text']) {
+    await sql.unsafe(`alter table hero alter name type ${type}`)
+    await sleep(20)
+  }
+}
+
+for (const lookups of [true, false]) {
+  const which = lookups ? 'for look-ups' : 'of the pool'
+  const options: LaneOptions = { prepare: true, lookups }
+
+  t.test(`a plan that is gone ends a connection ${which}, and no answer goes to another's question`, async t => {
+    const { url, sql } = await openHeroes(t)
+    let lane = openLane(url, options)
+    let lanes = 1
+    const { wrong, refusals } = await readMeanwhile(
+      async id => {
+        if (lane.lost) {
+          lane = openLane(url, options)
+          lanes += 1
+        }
+        const [row] = await lane.run(FIND, [id])
+        return row?.[1]
+      },
+      async () => {
+        await sleep(50)
+        await changeType(sql)
+      }
+    )
+    t.strictSame(wrong, [])
+    t.ok(lanes > 1 && refusals.length > 0, 'the plan was gone, and connections ended by it')
+    await lane.end()
+  })
+}
+
+t.test('a name of a statement that is gone ends the connection, and the statement is not sent again', async t => {
+  const { url } = await openHeroes(t)
+  const lane = openLane(url, { prepare: true, lookups: true })
+  await lane.run(FIND, [1])
+  await lane.run('discard all', [])
+  const asked = await Promise.allSettled([lane.run(FIND, [1]), lane.run(FIND, [2])])
+  t.match(asked, [{ status: 'rejected' }, { status: 'rejected' }])
+  t.equal(lane.lost, true)
+})
+
+t.test("another user's statements of postgres.js are parsed anew as ever", async t => {
+  const { sql, stores } = await openHeroes(t)
+  await stores.heroes.find(1)
+  const find = async () => (await sql`select id, name from hero where id = ${2}`)[0]?.name
+  t.equal(await find(), 'hero 2')
+  await sql`select pg_sleep(0)`
+  await changeType(sql)
+  t.equal(await find(), 'hero 2')
+})
+
+t.test('a date that is none fails its own statement and no other', async t => {
+  const { url } = await openHeroes(t)
+  const lane = openLane(url, { prepare: true, lookups: true })
+  const SELECT = 'select $1::timestamptz::text, $2::text'
+  await lane.run(SELECT, [at(0), 'first'])
+  const asked = await Promise.allSettled([
+    lane.run(SELECT, [at(0), 'sound']),
+    lane.run(SELECT, [new Date(Number.NaN), 'broken']),
+    lane.run(SELECT, [at(0), 'behind'])
+  ])
+  t.match(asked, [{ value: [[String, 'sound']] }, { reason: TypeError }, { value: [[String, 'behind']] }])
+  await lane.end()
+})
+
+t.test('a change of the type of a column is no event for those who read it', async t => {
+  const { sql, stores } = await openHeroes(t)
+  const { wrong, refusals, answers } = await readMeanwhile(
+    async id => (await stores.heroes.find(id))?.name,
+    () => changeType(sql)
+  )
+  t.strictSame(wrong, [])
+  t.strictSame(refusals, [])
+  t.ok(answers > 64)
+})
+
+t.test('every store goes on while the types of all its columns change', async t => {
+  const { sql, stores } = await openHeroes(t)
+  const parties = await register(stores)
+  const token = await logIn(stores, parties)
+  const calls = {
+    hero: () => stores.heroes.find(1),
+    heroes: () => stores.heroes.list({ nameContains: 'hero 1', after: 0, limit: 1 }),
+    rename: () => stores.heroes.rename(1, 'hero 1'),
+    user: () => stores.users.find(parties.user.id),
+    username: () => stores.users.findByUsername(parties.user.username),
+    users: () => stores.users.list(),
+    client: () => stores.clients.find(parties.client.id),
+    clients: () => stores.clients.list(),
+    update: () => stores.clients.update(parties.client.id, { name: 'the same' }),
+    access: () => stores.tokens.findByAccess(token.accessDigest),
+    refresh: () => stores.tokens.findByRefresh(token.refreshDigest),
+    grant: () => stores.tokens.findGrant(token.grant.id)
+  }
+  const ask = async () => {
+    const answers: Record<string, unknown> = {}
+    for (const [name, call] of Object.entries(calls)) {
+      answers[name] = await call().catch((error: unknown) => error)
+    }
+    return answers
+  }
+  await ask()
+  const before = await ask()
+  const columns = await sql`
+    select table_name as table, column_name as column, data_type as type from information_schema.columns
+    where table_schema = 'public' and data_type in ('text', 'timestamp with time zone', 'integer')`
+  const others: Record<string, string> = { text: 'varchar(1000)', integer: 'bigint' }
+  for (const { table, column, type } of columns) {
+    await sql.unsafe(`alter table "${table}" alter "${column}" type ${others[type] ?? 'timestamptz'}`)
+  }
+  t.ok(columns.length > 20)
+  t.strictSame(await ask(), before)
+})

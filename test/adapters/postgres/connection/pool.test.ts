@@ -1,0 +1,113 @@
+import t from 'tap'
+import { StatementError, unavailable } from '../../../../adapters/postgres/connection/errors.js'
+import type { Lane } from '../../../../adapters/postgres/connection/lane.js'
+import { createPool } from '../../../../adapters/postgres/connection/pool.js'
+
+const LOCKED = unavailable(new StatementError('canceling statement due to lock timeout', '55P03'))
+
+const lane = (): Lane => ({ lost: false, run: async () => [], drop() {}, async end() {} })
+const turn = () => new Promise(resolve => setImmediate(resolve))
+
+/** Uses of a pool that end when they are told to, by their names in the order of their beginnings. */
+const open = (size: number) => {
+  const pool = createPool(size, lane)
+  const underWay: { readonly name: string; end(error?: Error): void }[] = []
+  const use = (name: string, milliseconds = 4000) =>
+    pool.use(
+      name,
+      milliseconds,
+      () =>
+        new Promise<string>((resolve, reject) => {
+          underWay.push({ name, end: error => (error ? reject(error) : resolve(name)) })
+        })
+    )
+  return {
+    pool,
+    use,
+    begun: () => underWay.map(({ name }) => name),
+    async end(error?: Error) {
+      underWay.shift()?.end(error)
+      await turn()
+    }
+  }
+}
+
+t.test('who finds no connection free waits for one, first come, first served', async t => {
+  const { use, begun, end } = open(2)
+  const all = ['a', 'b', 'c', 'd'].map(name => use(name))
+  await turn()
+  t.strictSame(begun(), ['a', 'b'])
+  await end()
+  t.strictSame(begun(), ['b', 'c'])
+  await end()
+  await end()
+  await end()
+  t.strictSame(await Promise.all(all), ['a', 'b', 'c', 'd'])
+})
+
+t.test('what found something locked has half of the connections, until it succeeds', async t => {
+  const { use, begun, end } = open(4)
+  const told = t.rejects(use('hero'), LOCKED)
+  await turn()
+  await end(LOCKED)
+  await told
+
+  const all = ['hero', 'hero', 'hero', 'hero', 'user'].map(name => use(name))
+  await turn()
+  t.strictSame(begun(), ['hero', 'hero', 'user'])
+  all.push(use('user'))
+  await turn()
+  t.strictSame(begun(), ['hero', 'hero', 'user', 'user'])
+  await end()
+  t.strictSame(begun(), ['hero', 'user', 'user', 'hero'], 'each of its waits for one of its own')
+  await end()
+  await end()
+  await end()
+  await end()
+  await end()
+  t.equal((await Promise.all(all)).length, 6)
+
+  const free = ['hero', 'hero', 'hero', 'hero'].map(name => use(name))
+  await turn()
+  t.equal(begun().length, 4)
+  for (const _ of free) await end()
+})
+
+t.test('the only connection is for what is locked as well', async t => {
+  const { use, end } = open(1)
+  const told = t.rejects(use('hero'), LOCKED)
+  await turn()
+  await end(LOCKED)
+  await told
+  const again = use('hero')
+  await turn()
+  await end()
+  t.equal(await again, 'hero')
+})
+
+t.test('who has waited too long is not begun any more', async t => {
+  const { use, begun, end } = open(1)
+  const first = use('a')
+  void use('too late', 0)
+  const third = use('c')
+  await turn()
+  await end()
+  t.strictSame(begun(), ['c'])
+  await end()
+  t.strictSame(await Promise.all([first, third]), ['a', 'c'])
+})
+
+t.test('whoever waits when the pool is closed is told, and whoever comes later', async t => {
+  const { pool, use, end } = open(1)
+  const first = use('a')
+  const second = use('b')
+  await turn()
+  const refused = { code: 'unavailable', cause: { message: 'the database is closed' } }
+  const told = t.rejects(second, refused)
+  const closed = pool.close()
+  await told
+  await t.rejects(use('c'), refused)
+  await end()
+  t.equal(await first, 'a')
+  await closed
+})

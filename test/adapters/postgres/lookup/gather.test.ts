@@ -1,0 +1,280 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { StatementError, unavailable } from '../../../../adapters/postgres/connection/errors.js'
+import { gather } from '../../../../adapters/postgres/lookup/gather.js'
+import { DomainError } from '../../../../core/index.js'
+import { openStores } from '../../../support/stores.js'
+import { ADA, addClient, blankRequest, createWorld } from '../../../support/world.js'
+
+/** Squares numbers, and remembers which travelled together. A negative one fails whatever it travels with. */
+const squares = () => {
+  const statements: number[][] = []
+  const settle: (() => void)[] = []
+  const answer = async <T>(items: readonly number[], result: T): Promise<T> => {
+    statements.push([...items])
+    await new Promise<void>(resolve => settle.push(resolve))
+    if (items.some(item => item < 0)) throw new StatementError('negative', '22003')
+    if (items.includes(666)) throw new DomainError('unavailable', 'lost')
+    if (items.includes(5503)) throw unavailable(new StatementError('canceling statement due to lock timeout', '55P03'))
+    return result
+  }
+  const square = gather<number, number>(
+    items =>
+      answer(
+        items,
+        items.map(item => item * item)
+      ),
+    String
+  )
+  const turn = () => new Promise(resolve => setImmediate(resolve))
+  return {
+    square,
+    statements,
+    turn,
+    /** Lets everything be answered until nothing is under way. */
+    async finish() {
+      for (await turn(); settle.length > 0; await turn()) settle.shift()?.()
+    }
+  }
+}
+
+t.test('what is asked for in one turn of the event loop travels together', async t => {
+  const { square, statements, finish } = squares()
+  const asked = Promise.all([square(1), square(2), square(3), square(4)])
+  t.strictSame(statements, [])
+  await finish()
+  t.strictSame(await asked, [1, 4, 9, 16])
+  t.strictSame(statements, [[1, 2, 3, 4]])
+})
+
+t.test(
+  'who has been alone sixteen times waits for no turn, but for what is asked for with it, until there is company',
+  async t => {
+    const { square, statements, turn, finish } = squares()
+    for (let item = 1; item <= 16; item++) {
+      const asked = square(item)
+      await Promise.resolve()
+      await new Promise(process.nextTick)
+      t.equal(statements.length, item - 1)
+      await finish()
+      t.equal(await asked, item * item)
+    }
+    const asked = [square(17)]
+    await Promise.resolve().then(() => asked.push(square(18)))
+    await new Promise(process.nextTick)
+    t.strictSame(statements.at(-1), [17, 18])
+
+    asked.push(square(19))
+    await new Promise(process.nextTick)
+    t.strictSame(statements.at(-1), [17, 18])
+    await turn()
+    t.strictSame(statements.at(-1), [19])
+    await finish()
+    t.strictSame(await Promise.all(asked), [17 ** 2, 18 ** 2, 19 ** 2])
+  }
+)
+
+t.test(
+  'where answers come at once, those of one turn travel together even when one of them has long been alone',
+  async t => {
+    const statements: number[][] = []
+    const same = gather<number, number>(async items => {
+      statements.push([...items])
+      return items
+    }, String)
+    const turn = () => new Promise(resolve => setImmediate(resolve))
+    for (let item = 1; item <= 16; item++) {
+      await same(item)
+      await turn()
+    }
+    await same(17)
+    // The statement is over now, and the turn is not.
+    await new Promise(process.nextTick)
+    t.equal(statements.length, 17)
+    const asked = [same(18)]
+    await new Promise(process.nextTick)
+    asked.push(same(19))
+    t.strictSame(await Promise.all(asked), [18, 19])
+    t.strictSame(statements.slice(16), [[17], [18, 19]])
+  }
+)
+
+t.test('at most two statements are on their way, and the next takes whoever has gathered meanwhile', async t => {
+  const { square, statements, turn, finish } = squares()
+  const asked = []
+  for (const item of [1, 2, 3, 4]) {
+    asked.push(square(item))
+    await turn()
+  }
+  t.strictSame(statements, [[1], [2]])
+  await finish()
+  t.strictSame(statements, [[1], [2], [3, 4]])
+  t.strictSame(await Promise.all(asked), [1, 4, 9, 16])
+})
+
+t.test('a statement takes 256 at the most', async t => {
+  const { square, statements, finish } = squares()
+  const asked = Promise.all(Array.from({ length: 600 }, (_, item) => square(item + 1000)))
+  await finish()
+  t.strictSame(
+    statements.map(({ length }) => length),
+    [256, 256, 88]
+  )
+  t.equal((await asked).length, 600)
+})
+
+t.test('items of one key never travel together', async t => {
+  const { square, statements, finish } = squares()
+  const asked = Promise.all([square(1), square(1), square(2)])
+  await finish()
+  t.strictSame(await asked, [1, 1, 4])
+  t.strictSame(statements, [[1, 2], [1]])
+})
+
+t.test('an item that the database refuses fails itself only', async t => {
+  const { square, statements, finish } = squares()
+  const asked = Promise.allSettled([square(2), square(-1), square(3)])
+  await finish()
+  t.match(await asked, [{ value: 4 }, { reason: { code: '22003' } }, { value: 9 }])
+  t.strictSame(statements, [[2, -1, 3], [2], [-1], [3]])
+})
+
+t.test('an item that finds its row locked fails itself only, and four are tried at once', async t => {
+  const { square, statements, turn, finish } = squares()
+  const asked = Promise.allSettled([1, 2, 5503, 3, 4, 5].map(square))
+  await turn()
+  t.equal(statements.length, 1)
+  await finish()
+  const values = [1, 4, undefined, 9, 16, 25]
+  const locked = { status: 'rejected', reason: { code: 'unavailable', cause: { code: '55P03' } } }
+  t.match(
+    await asked,
+    values.map(value => (value === undefined ? locked : { status: 'fulfilled', value }))
+  )
+  t.strictSame(statements, [[1, 2, 5503, 3, 4, 5], [1], [2], [5503], [3], [4], [5]])
+})
+
+t.test('a single item that the database refuses is not tried again', async t => {
+  const { square, statements, finish } = squares()
+  const asked = Promise.allSettled([square(-1)])
+  await finish()
+  t.match(await asked, [{ reason: { code: '22003' } }])
+  t.strictSame(statements, [[-1]])
+})
+
+t.test('after a lost connection nothing is tried again, and whoever waits is told', async t => {
+  const { square, statements, turn, finish } = squares()
+  const asked = [square(666), square(2)]
+  await turn()
+  asked.push(square(3))
+  await turn()
+  asked.push(square(4))
+  const settled = Promise.allSettled(asked)
+  await finish()
+  const lost = { reason: { code: 'unavailable' } }
+  t.match(await settled, [lost, lost, { value: 9 }, lost])
+  t.strictSame(statements, [[666, 2], [3]])
+})
+
+t.test('whatever is gathered, each item gets exactly what it would have got alone', async t => {
+  const world = createWorld({ stores: await openStores(t) })
+  const { useCases, ports } = world
+  const { heroes, tokens } = ports
+  const client = await addClient(world, 'gatherer')
+  await useCases.registerUser(ADA)
+
+  await t.test('heroes that are found, missing, asked for twice, and ids of any size', async () => {
+    const stored = new Map<number, string>()
+    for (const name of ['a', 'b', 'c', 'd']) {
+      const hero = await heroes.insert(`found ${name}`)
+      if (hero) stored.set(hero.id, hero.name)
+    }
+    const anyId = fc.oneof(fc.integer({ min: -2, max: 8 }), fc.constantFrom(2 ** 31, 2 ** 40, Number.MAX_SAFE_INTEGER))
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyId, { maxLength: 40 }), async ids => {
+        const found = await Promise.all(ids.map(heroes.find))
+        return found.every((hero, index) => hero?.name === stored.get(ids[index] ?? 0))
+      }),
+      { numRuns: 50 }
+    )
+  })
+
+  await t.test('look-ups of two kinds at once, and one that fails between them', async t => {
+    const { accessToken } = await useCases.issueToken(client, { ...blankRequest, grantType: 'password', ...ADA })
+    const digest = await ports.secrets.digest(accessToken)
+    const [hero] = await heroes.list({ nameContains: undefined, after: undefined, limit: 1 })
+    const token = await tokens.findByAccess(digest)
+    t.ok(hero && token)
+    const id = hero?.id ?? 0
+    const none = 'A'.repeat(43)
+    const asked = [
+      [tokens.findByAccess(digest), heroes.find(id)],
+      [tokens.findByAccess(none), heroes.find(-1), heroes.find(id)],
+      [tokens.findByAccess(digest), tokens.findByAccess(none), heroes.find(-1)]
+    ]
+    t.strictSame(await Promise.all(asked.map(together => Promise.all(together))), [
+      [token, hero],
+      [undefined, undefined, hero],
+      [token, undefined, undefined]
+    ])
+    const failing = [tokens.findByAccess(digest), heroes.find(Number.NaN), heroes.find(id)]
+    t.match(await Promise.allSettled(failing), [{ value: token }, { reason: { code: '22P02' } }, { value: hero }])
+  })
+
+  await t.test('heroes inserted at once: each name is stored once, whoever asks', async () => {
+    let round = 0
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.constantFrom('a', 'b"', 'c\\', '{d}', 'NULL', 'É,'), { maxLength: 30 }),
+        async names => {
+          round += 1
+          const asked = names.map(name => `${name} ${round}`)
+          const inserted = await Promise.all(asked.map(heroes.insert))
+          const won = inserted.filter(hero => hero !== undefined)
+          const right = inserted.every((hero, index) => hero === undefined || hero.name === asked[index])
+          return right && won.length === new Set(asked).size && new Set(won.map(({ id }) => id)).size === won.length
+        }
+      ),
+      { numRuns: 50 }
+    )
+  })
+
+  await t.test('refresh tokens rotated at once: each is spent once and has its own successor', async () => {
+    const login = async () => {
+      const answer = await useCases.issueToken(client, { ...blankRequest, grantType: 'password', ...ADA, scope: 'a b' })
+      const found = await tokens.findByRefresh(await ports.secrets.digest(answer.refreshToken ?? ''))
+      if (found?.refreshDigest === undefined) throw new Error('there is no token')
+      return { ...found, refreshDigest: found.refreshDigest }
+    }
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 5 }), { maxLength: 24 }), async picks => {
+        const logins = await Promise.all(Array.from({ length: 6 }, login))
+        await tokens.revokeGrant(logins[5]?.grant.id ?? '', world.clock.now())
+        const tries = await Promise.all(
+          picks.map(async pick => {
+            const token = logins[pick]
+            if (token === undefined) throw new Error('there is no login')
+            const successor = {
+              ...token,
+              scopes: pick % 2 === 0 ? [] : ['a'],
+              accessDigest: await ports.secrets.digest(await ports.secrets.random()),
+              refreshDigest: pick === 4 ? undefined : await ports.secrets.digest(await ports.secrets.random())
+            }
+            const spend = { at: world.clock.now(), nonce: await ports.secrets.nonce() }
+            const won = await tokens.rotate(token.refreshDigest, spend, successor)
+            return { pick, won, spend, successor, spent: await tokens.findByRefresh(token.refreshDigest) }
+          })
+        )
+        for (const { won, spend, successor, spent } of tries) {
+          const found = await tokens.findByAccess(successor.accessDigest)
+          if (won !== (found !== undefined)) return false
+          if (won && (spent?.spent?.nonce !== spend.nonce || found?.scopes.join() !== successor.scopes.join()))
+            return false
+        }
+        const winners = tries.filter(({ won }) => won).map(({ pick }) => pick)
+        return new Set(winners).size === winners.length && winners.length === new Set(picks.filter(p => p !== 5)).size
+      }),
+      { numRuns: 30 }
+    )
+  })
+})

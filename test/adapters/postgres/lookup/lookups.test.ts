@@ -1,0 +1,180 @@
+import t from 'tap'
+import type { Run } from '../../../../adapters/postgres/connection/driver.js'
+import { StatementError, unavailable } from '../../../../adapters/postgres/connection/errors.js'
+import { createLookups } from '../../../../adapters/postgres/lookup/lookups.js'
+
+const LOCKED = unavailable(new StatementError('canceling statement due to lock timeout', '55P03'))
+const LOST = unavailable(new StatementError('the connection was lost', 'CONNECTION_CLOSED'))
+
+interface Statement {
+  /** Of each kind the keys that it asks for. */
+  readonly asked: Readonly<Record<string, string>>
+  answer(): void
+  refuse(reason: Error): void
+}
+
+/** A connection that finds for each key the key itself, and nothing for 0. */
+const connection = () => {
+  const underWay: Statement[] = []
+  const seen: Statement['asked'][] = []
+  const run: Run = (text, values) => {
+    const kinds = [...text.matchAll(/select (\w+) from/g)].flatMap(([, kind]) => kind ?? [])
+    const lists = values.map(list => String(list).trim().slice(1, -1).split(','))
+    const asked = Object.fromEntries(kinds.map((kind, index) => [kind, lists[index]?.join() ?? '']))
+    const rows = Array.from({ length: Math.max(...lists.map(({ length }) => length)) }, (_, row) => [
+      row + 1,
+      ...lists.map(list => (list[row] === undefined || list[row] === '0' ? null : list[row]))
+    ])
+    seen.push(asked)
+    return new Promise((resolve, reject) => {
+      underWay.push({ asked, answer: () => resolve(rows), refuse: reject })
+    })
+  }
+  return { run, seen, next: () => underWay.shift() }
+}
+
+const turn = () => new Promise(resolve => setImmediate(resolve))
+
+/** Look-ups of three kinds: `token` and `hero` are of one company, `client` is by itself. */
+const open = () => {
+  const shared = connection()
+  const pool = connection()
+  const lookups = createLookups({ read: shared.run, write: pool.run })
+  const find = (name: string, company?: string) =>
+    lookups.create<number, string>({
+      name,
+      type: 'bigint',
+      columns: { key: 0 },
+      select: { toSQL: () => ({ sql: `select ${name} from it where key = $1` }) },
+      literal: String,
+      read: ([key]) => `${name} ${key}`,
+      ...(company && { company })
+    })
+  return { shared, pool, token: find('token', 'read'), hero: find('hero', 'read'), client: find('client') }
+}
+
+t.test('look-ups of one company that one turn brings travel in one statement, others beside it', async t => {
+  const { shared, token, hero, client } = open()
+  const asked = Promise.all([token(1), hero(2), token(3), hero(0), client(4), hero(5)])
+  t.strictSame(shared.seen, [])
+  await turn()
+  t.strictSame(shared.seen, [{ token: '1,3', hero: '2,0,5' }, { client: '4' }])
+  shared.next()?.answer()
+  shared.next()?.answer()
+  t.strictSame(await asked, ['token 1', 'hero 2', 'token 3', undefined, 'client 4', 'hero 5'])
+})
+
+t.test('at most two batches are under way, and the next takes whoever has gathered meanwhile', async t => {
+  const { shared, token, hero } = open()
+  const asked = []
+  for (const key of [1, 2, 3, 4]) {
+    asked.push(token(key), hero(key))
+    await turn()
+  }
+  t.strictSame(shared.seen, [
+    { token: '1', hero: '1' },
+    { token: '2', hero: '2' }
+  ])
+  shared.next()?.answer()
+  await turn()
+  t.strictSame(shared.seen.slice(2), [{ token: '3,4', hero: '3,4' }])
+  shared.next()?.answer()
+  shared.next()?.answer()
+  t.equal((await Promise.all(asked)).length, 8)
+})
+
+t.test('a statement of several that fails is tried kind by kind, then key by key', async t => {
+  const { shared, token, hero } = open()
+  const asked = Promise.allSettled([token(1), hero(2), hero(3)])
+  await turn()
+  const broken = new StatementError('a value that PostgreSQL refuses', '22P02')
+  shared.next()?.refuse(broken)
+  await turn()
+  shared.next()?.answer()
+  shared.next()?.refuse(broken)
+  await turn()
+  shared.next()?.refuse(broken)
+  shared.next()?.answer()
+  t.match(await asked, [{ value: 'token 1' }, { reason: broken }, { value: 'hero 3' }])
+  t.strictSame(shared.seen, [
+    { token: '1', hero: '2,3' },
+    { token: '1' },
+    { hero: '2,3' },
+    { hero: '2' },
+    { hero: '3' }
+  ])
+})
+
+t.test('after a lost connection nothing is asked again, and whoever waits is told', async t => {
+  const { shared, token } = open()
+  const asked = [token(1)]
+  await turn()
+  asked.push(token(2))
+  await turn()
+  asked.push(token(3))
+  const settled = Promise.allSettled(asked)
+  await turn()
+  shared.next()?.refuse(LOST)
+  await turn()
+  shared.next()?.answer()
+  t.match(await settled, [{ reason: LOST }, { value: 'token 2' }, { reason: LOST }])
+  t.equal(shared.seen.length, 2)
+})
+
+t.test('who finds a table locked goes on over the pool, and others neither wait for it nor travel with it', async t => {
+  const { shared, pool, token, hero } = open()
+  const first = hero(1)
+  const told = t.rejects(first, LOCKED)
+  const beside = token(1)
+  await turn()
+  shared.next()?.refuse(LOCKED)
+  await turn()
+  t.strictSame(shared.seen.slice(1), [{ hero: '1' }, { token: '1' }], 'each kind alone')
+  shared.next()?.refuse(LOCKED)
+  shared.next()?.answer()
+  await turn()
+  t.equal(await beside, 'token 1')
+  t.strictSame(pool.seen, [{ hero: '1' }])
+
+  const others = [token(2), hero(2), hero(3)]
+  await turn()
+  t.strictSame(shared.seen.slice(3), [{ token: '2' }])
+  shared.next()?.answer()
+  t.equal(await others[0], 'token 2')
+  t.strictSame(pool.seen, [{ hero: '1' }], 'one statement of the locked kind is under way')
+
+  pool.next()?.refuse(LOCKED)
+  await told
+  await turn()
+  t.strictSame(pool.seen.slice(1), [{ hero: '2,3' }])
+  const late = [hero(4), hero(5)]
+  await turn()
+  pool.next()?.answer()
+  t.strictSame(await Promise.all(others.slice(1)), ['hero 2', 'hero 3'])
+  await turn()
+  await turn()
+  t.strictSame(shared.seen.slice(4), [{ hero: '4,5' }], 'once the table is free, all is as before')
+  shared.next()?.answer()
+  t.strictSame(await Promise.all(late), ['hero 4', 'hero 5'])
+
+  const together = [token(6), hero(6)]
+  await turn()
+  t.strictSame(shared.seen.slice(5), [{ token: '6', hero: '6' }])
+  shared.next()?.answer()
+  t.strictSame(await Promise.all(together), ['token 6', 'hero 6'])
+})
+
+t.test('a kind that was locked when it was last asked for is asked for over the pool', async t => {
+  const { shared, pool, client } = open()
+  const told = t.rejects(client(1), LOCKED)
+  await turn()
+  shared.next()?.refuse(LOCKED)
+  await turn()
+  pool.next()?.refuse(LOCKED)
+  await told
+  const second = client(2)
+  await turn()
+  t.equal(shared.seen.length, 1)
+  pool.next()?.answer()
+  t.equal(await second, 'client 2')
+})

@@ -1,0 +1,24 @@
+import t from 'tap'
+import { createQueue, type Waiting } from '../../../../adapters/postgres/lookup/queue.js'
+
+t.test('who has waited for four seconds is told so, and not sent any more', async t => {
+  const sent: number[] = []
+  const queue = createQueue<number, number>({
+    atOnce: 1,
+    most: 10,
+    async carry(batch: readonly Waiting<number, number>[]) {
+      for (const { item, resolve } of batch) {
+        sent.push(item)
+        resolve(item)
+      }
+    }
+  })
+  const ask = (item: number, secondsAgo: number) =>
+    new Promise<number>((resolve, reject) => {
+      queue.add({ item, askedAt: performance.now() - secondsAgo * 1000, resolve, reject })
+    })
+  const asked = await Promise.allSettled([ask(1, 4), ask(2, 4), ask(3, 0)])
+  const gaveUp = { reason: { code: 'unavailable', cause: { message: 'waited for 4000 ms' } } }
+  t.match(asked, [gaveUp, gaveUp, { value: 3 }])
+  t.strictSame(sent, [3])
+})

@@ -1,0 +1,186 @@
+import postgres from 'postgres'
+import t from 'tap'
+import { createAttemptStore } from '../../../adapters/postgres/attempts.js'
+import { createClientStore } from '../../../adapters/postgres/clients.js'
+import { createCodeStore } from '../../../adapters/postgres/codes.js'
+import type { Driver, Run } from '../../../adapters/postgres/connection/driver.js'
+import { LOOKUP_PLANNING } from '../../../adapters/postgres/connection/lane.js'
+import { connectServer } from '../../../adapters/postgres/connection/server.js'
+import { openServer } from '../../../adapters/postgres/database.js'
+import { createHeroStore } from '../../../adapters/postgres/heroes.js'
+import { createLookups } from '../../../adapters/postgres/lookup/lookups.js'
+import { createTokenStore } from '../../../adapters/postgres/tokens.js'
+import { createUserStore } from '../../../adapters/postgres/users.js'
+import {
+  at,
+  authorize,
+  clientWith,
+  logIn,
+  register,
+  someDigest,
+  somePassword,
+  someSpend,
+  tokenUnder
+} from '../../contract/records.js'
+import { createDatabase } from '../../support/postgres.js'
+
+const ROWS = 100_000
+const SETTINGS = { pool: 2, prepare: true }
+
+/** A hundred thousand rows in every table; one in a hundred is the housekeeping's to remove. */
+const LOAD = `
+insert into hero (name, name_lower) select 'hero ' || i, 'hero ' || i from generate_series(1, ${ROWS}) i;
+insert into "user" (username, hashedpassword, salt) select 'user ' || i, '', '' from generate_series(1, ${ROWS}) i;
+insert into client (id, allowed_scopes, require_pkce) select 'client ' || i, '{}', false from generate_series(1, ${ROWS}) i;
+insert into "grant" (id, user_id, client_id, scopes, expires_at, sweep_at)
+  select md5(i::text)::uuid, i, 'client ' || i, '{}', now(), now() + i % 100 * interval '1 day' from generate_series(1, ${ROWS}) i;
+insert into token (access_digest, refresh_digest, grant_id, scopes, issuedate, expirationdate, spent_at, nonce)
+  select sha256(('a' || i)::bytea), sha256(('r' || i)::bytea), md5(i::text)::uuid, '{}', now(), now(),
+    case when i % 100 = 0 then now() end, case when i % 100 = 0 then sha256(('n' || i)::bytea) end
+  from generate_series(1, ${ROWS}) i;
+insert into code (digest, grant_id, issuedate, expirationdate)
+  select sha256(('c' || i)::bytea), md5(i::text)::uuid, now(), now() from generate_series(1, ${ROWS}) i;
+insert into attempt (key, count, ends_at)
+  select sha256(i::text::bytea), 1, now() + i % 100 * interval '1 day' from generate_series(1, ${ROWS}) i;
+`
+
+const LOOKUPS = Object.entries(LOOKUP_PLANNING)
+  .map(([setting, value]) => `set ${setting} = ${value};`)
+  .join(' ')
+
+interface Plan {
+  readonly 'Node Type': string
+  readonly 'Relation Name'?: string
+  readonly 'Index Cond'?: string
+  readonly 'Recheck Cond'?: string
+  readonly Plans?: readonly Plan[]
+}
+
+/** The tables that the plan reads whole, by a sequential scan or all along an index. */
+const wholeReads = (plan: Plan): string[] => {
+  const table = plan['Relation Name']
+  const bounded = (plan['Index Cond'] ?? plan['Recheck Cond']) !== undefined
+  const whole = /Scan/.test(plan['Node Type']) && table !== undefined && !bounded ? [table] : []
+  return [...whole, ...(plan.Plans ?? []).flatMap(wholeReads)]
+}
+
+t.test('no statement reads a table of 100,000 rows whole, but for the full lists and the filter by name', async t => {
+  const { url, drop } = await createDatabase()
+  t.teardown(drop)
+  const database = await openServer(url, SETTINGS)
+  await database.migrate()
+  await database.close()
+  const sql = postgres(url, { max: 1, onnotice: () => {} })
+  t.teardown(() => sql.end())
+  await sql.unsafe('set session_replication_role = replica')
+  await sql.unsafe(LOAD)
+  await sql.unsafe('set session_replication_role = origin')
+  await sql.unsafe('vacuum analyze')
+
+  /** By the store's method that runs them; true for those on the connection for look-ups. */
+  const statements = new Map<string, Map<string, boolean>>()
+  let method = ''
+  const noting =
+    (run: Run, lookup: boolean): Run =>
+    (text, values) => {
+      const known = statements.get(method) ?? new Map<string, boolean>()
+      statements.set(method, known.set(text, lookup))
+      return run(text, values)
+    }
+  const driver = connectServer(url, SETTINGS)
+  t.teardown(() => driver.close())
+  const noted: Driver = {
+    read: noting(driver.read, true),
+    write: noting(driver.write, false),
+    transaction: (name, work, options) => driver.transaction(name, run => work(noting(run, false)), options),
+    close: driver.close
+  }
+  const lookups = createLookups(noted)
+  const heroes = createHeroStore(noted, lookups)
+  const users = createUserStore(noted, lookups)
+  const clients = createClientStore(noted, lookups)
+  const codes = createCodeStore(noted, lookups)
+  const tokens = createTokenStore(noted, lookups)
+  const attempts = createAttemptStore(noted, lookups)
+
+  const stores = { heroes, users, clients, codes, tokens, attempts }
+  method = 'inserts'
+  const parties = await register(stores)
+  const token = await logIn(stores, parties)
+  const [code, burnt] = [await authorize(stores, parties), await authorize(stores, parties)]
+  const { user, client } = parties
+  const { refreshDigest, accessDigest, grant } = token
+
+  const methods: Readonly<Record<string, () => Promise<unknown>>> = {
+    'heroes.find': () => heroes.find(1),
+    'heroes.find of several': () => Promise.all([heroes.find(1), heroes.find(2)]),
+    'heroes.list': () => heroes.list({ nameContains: undefined, after: undefined, limit: undefined }),
+    'heroes.insert': () => heroes.insert('a new hero'),
+    'heroes.rename': () => heroes.rename(1, 'a new name'),
+    'heroes.remove': () => heroes.remove(1),
+    'users.find': () => users.find(user.id),
+    'users.findByUsername': () => users.findByUsername(user.username),
+    'users.list': () => users.list(),
+    'users.rehash': () => users.rehash(user.id, user.password, somePassword()),
+    'users.setPassword': () => users.setPassword('user 1', somePassword(), at(0)),
+    'users.revoke': () => users.revoke('user 2', at(0)),
+    'users.remove': () => users.remove('user 3'),
+    'clients.find': () => clients.find(client.id),
+    'clients.insert': () => clients.insert(clientWith()),
+    'clients.list': () => clients.list(),
+    'clients.update': () => clients.update(client.id, { name: 'new' }),
+    'clients.rotateSecret': () => clients.rotateSecret(client.id, someDigest(), at(0)),
+    'clients.remove': () => clients.remove('client 4'),
+    'codes.find': () => codes.find(code.digest),
+    'codes.redeem': () => codes.redeem(code.digest, tokenUnder(code.grant)),
+    'codes.burn': () => codes.burn(burnt.digest),
+    'tokens.findByAccess': () => tokens.findByAccess(accessDigest),
+    'tokens.findByAccess of several': () => Promise.all([tokens.findByAccess(accessDigest), tokens.findByAccess('')]),
+    'tokens.findByAccess with heroes.find': () => Promise.all([tokens.findByAccess(accessDigest), heroes.find(2)]),
+    'tokens.findByAccess with several of heroes.find': () =>
+      Promise.all([tokens.findByAccess(accessDigest), heroes.find(1), heroes.find(2)]),
+    'tokens.findGrant': () => tokens.findGrant(grant.id),
+    'tokens.findByRefresh': () => tokens.findByRefresh(refreshDigest),
+    'tokens.rotate': () => tokens.rotate(refreshDigest, someSpend(), tokenUnder(grant)),
+    'tokens.revokeAccess': () => tokens.revokeAccess(accessDigest, at(0)),
+    'tokens.revokeGrant': () => tokens.revokeGrant(grant.id, at(0)),
+    'tokens.eraseNonces': () => tokens.eraseNonces(new Date()),
+    'tokens.removeExpired': () => tokens.removeExpired(new Date(), 1000),
+    'attempts.take': () => attempts.take([{ key: someDigest(), most: 1 }], at(0), 60),
+    'attempts.giveBack': () => attempts.giveBack([someDigest()], someDigest()),
+    'attempts.removeExpired': () => attempts.removeExpired(new Date(), 1000)
+  }
+  for (const [name, call] of Object.entries(methods)) {
+    method = name
+    t.ok((await call()) !== false, name)
+  }
+  for (const [name, store] of Object.entries(stores)) {
+    for (const each of Object.keys(store)) {
+      t.ok(methods[`${name}.${each}`] || each === 'insert', `${name}.${each} is looked at`)
+    }
+  }
+
+  const explain = async (text: string, lookup: boolean): Promise<string[]> => {
+    const count = Math.max(0, ...Array.from(text.matchAll(/\$(\d+)/g), ([, number]) => Number(number)))
+    const values = count === 0 ? '' : `(${Array(count).fill('null').join()})`
+    await sql.unsafe(`reset all; set plan_cache_mode = force_generic_plan; ${lookup ? LOOKUPS : ''}`)
+    await sql.unsafe(`prepare asked as ${text}`)
+    const [row] = await sql.unsafe(`explain (format json) execute asked${values}`)
+    await sql.unsafe('deallocate asked')
+    return wholeReads(row?.['QUERY PLAN'][0].Plan)
+  }
+  const found = new Map<string, string[]>()
+  for (const [name, texts] of statements) {
+    for (const [text, lookup] of texts) {
+      const whole = await explain(text, lookup)
+      if (whole.length > 0) found.set(name, whole)
+    }
+  }
+  t.strictSame(
+    found,
+    new Map([
+      ['users.list', ['user']],
+      ['clients.list', ['client']]
+    ])
+  )
+})

@@ -1,0 +1,327 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { inspect } from 'node:util'
+import { getTableConfig } from 'drizzle-orm/pg-core'
+import postgres from 'postgres'
+import t, { type Test } from 'tap'
+import { StatementError, translate } from '../../../adapters/postgres/connection/errors.js'
+import { openServer } from '../../../adapters/postgres/database.js'
+import * as schema from '../../../adapters/postgres/schema.js'
+import { plain } from '../../../adapters/postgres/sql/statements.js'
+import { readBytes } from '../../../adapters/postgres/sql/values.js'
+import { DomainError } from '../../../core/errors.js'
+import {
+  accessOf,
+  at,
+  authorize,
+  logIn,
+  register,
+  somePassword,
+  someSpend,
+  tokenUnder
+} from '../../contract/records.js'
+import { createDatabase } from '../../support/postgres.js'
+
+const SETTINGS = { pool: 2, prepare: true }
+const UNAVAILABLE = { name: 'DomainError', code: 'unavailable', retryAfterSeconds: 1 }
+
+/** An empty, migrated database, and a connection of the test's own to it. */
+const open = async (t: Test, settings = SETTINGS) => {
+  const { url, drop } = await createDatabase()
+  t.teardown(drop)
+  const database = await openServer(url, settings)
+  t.teardown(() => database.close())
+  const sql = postgres(url, { max: 2, onnotice: () => {} })
+  t.teardown(() => sql.end())
+  await database.migrate()
+  return { ...database, url, sql }
+}
+
+const lockedBy = async (sql: postgres.Sql, query: string): Promise<() => Promise<void>> => {
+  const reserved = await sql.reserve()
+  await reserved.unsafe('begin')
+  await reserved.unsafe(query)
+  return async () => {
+    await reserved.unsafe('commit')
+    reserved.release()
+  }
+}
+
+/** Until some statement of the database waits for a lock; the process that runs it. */
+const waiting = async (sql: postgres.Sql): Promise<number> => {
+  for (;;) {
+    const [row] = await sql`
+      select pid from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
+    if (row) return row.pid
+    await sleep(5)
+  }
+}
+
+t.test('what keeps the database from being reached is unavailable, whoever reports it', async t => {
+  const codes =
+    'ECONNREFUSED ECONNRESET EPIPE ETIMEDOUT EHOSTUNREACH ENETUNREACH ENOTFOUND EAI_AGAIN ENOENT ' +
+    'CONNECTION_CLOSED CONNECTION_DESTROYED CONNECTION_ENDED CONNECT_TIMEOUT SASL_SIGNATURE_MISMATCH ' +
+    'DEPTH_ZERO_SELF_SIGNED_CERT CERT_HAS_EXPIRED ERR_TLS_CERT_ALTNAME_INVALID ' +
+    '57P01 57P02 57P03 57014 55P03 08000 08006 53300 53100 28P01 3D000 25006 26000 0A000 40P01 40001'
+  for (const code of codes.split(' ')) {
+    const cause = Object.assign(new Error('why'), { code })
+    t.match(translate(cause), { ...UNAVAILABLE, cause: { message: 'why', code } }, code)
+  }
+  for (const code of ['23505', '42P01', '22P02', 'MAX_PARAMETERS_EXCEEDED', 'ERR_INVALID_ARG_TYPE', undefined]) {
+    const error = translate(Object.assign(new Error('why'), { code }))
+    t.ok(error instanceof StatementError && error.code === code, `${code} is a bug`)
+  }
+  t.match(translate({ name: 'ErrnoError', errno: 44 }).message, /errno: 44/, 'what is no Error is shown')
+  const known = new DomainError('unavailable', 'known')
+  t.equal(translate(known), known)
+})
+
+t.test('an error carries nothing of the values, nor of the statement', async t => {
+  const { stores, sql } = await open(t)
+  const secret = 'swordfish'
+  const failing: (() => Promise<unknown>)[] = [
+    () => stores.tokens.revokeGrant(secret, at(0)),
+    () => stores.heroes.insert(`${secret}\0`)
+  ]
+  await sql`alter table hero add constraint short check (length(name) < 6)`
+  const hero = await stores.heroes.insert('short')
+  failing.push(
+    () => stores.heroes.insert(secret),
+    () => stores.heroes.rename(hero?.id ?? 0, secret)
+  )
+  await sql`alter table client drop column name`
+  failing.push(() => stores.clients.find(secret))
+  for (const fail of failing) {
+    const error: unknown = await fail().catch((error: unknown) => error)
+    t.type(error, StatementError)
+    t.notMatch(inspect(error, { showHidden: true, depth: Infinity }), new RegExp(`${secret}|insert into|select`))
+  }
+})
+
+t.test('what comes in the place of bytes is refused', async t => {
+  t.equal(readBytes(Uint8Array.of(1, 2, 3)), 'AQID')
+  t.throws(() => readBytes('AQID'), TypeError)
+})
+
+t.test('the token table has the columns issuedate and expirationdate', async t => {
+  const { sql } = await open(t)
+  const columns = await sql`
+    select column_name, data_type from information_schema.columns
+    where table_name = 'token' and column_name in ('issuedate', 'expirationdate') order by 1`
+  t.strictSame(
+    [...columns],
+    [
+      { column_name: 'expirationdate', data_type: 'timestamp with time zone' },
+      { column_name: 'issuedate', data_type: 'timestamp with time zone' }
+    ]
+  )
+})
+
+t.test('the migrations make every index, check and reference of the schema', async t => {
+  const { sql } = await open(t)
+  const indexes = (await sql`select indexname from pg_indexes where schemaname = 'public'`).map(row => row.indexname)
+  const constraints = (await sql`select conname from pg_constraint`).map(row => row.conname)
+  for (const table of Object.values(schema)) {
+    const { name, indexes: declared, checks, foreignKeys } = getTableConfig(table)
+    t.strictSame(
+      declared.map(({ config }) => config.name).filter(index => !indexes.includes(index)),
+      [],
+      `indexes of ${name}`
+    )
+    t.strictSame(
+      [...checks.map(check => check.name), ...foreignKeys.map(key => key.getName())].filter(
+        constraint => !constraints.includes(constraint)
+      ),
+      [],
+      `constraints of ${name}`
+    )
+  }
+})
+
+t.test('a grant that has neither code nor token is swept', async t => {
+  const { stores, sql } = await open(t)
+  const { user, client } = await register(stores)
+  await sql`
+    insert into "grant" (id, user_id, client_id, scopes, expires_at, sweep_at)
+    select gen_random_uuid(), ${user.id}, ${client.id}, '{}', ${at(60)}, ${at(0)} from generate_series(1, 3)`
+  t.equal(await stores.tokens.removeExpired(at(1), 2), 2)
+  t.equal(await stores.tokens.removeExpired(at(1), 2), 1)
+  t.equal(await stores.tokens.removeExpired(at(1), 2), 0)
+  t.strictSame([...(await sql`select from "grant"`)], [])
+})
+
+t.test('nonces beyond one statement are all erased', async t => {
+  const { stores, sql } = await open(t)
+  const token = await logIn(stores, await register(stores))
+  await sql`
+    insert into token (access_digest, grant_id, scopes, issuedate, expirationdate, spent_at, nonce)
+    select sha256(i::text::bytea), ${token.grant.id}, '{}', now(), now(), ${at(0)}, 'nonce'
+    from generate_series(1, 5001) as i`
+  t.equal(await stores.tokens.eraseNonces(at(1)), 5001)
+})
+
+t.test('a token that is locked keeps no other nonce from being erased', async t => {
+  const { stores, sql } = await open(t)
+  const parties = await register(stores)
+  const spend = { ...someSpend(), at: at(0) }
+  const tokens = [await logIn(stores, parties), await logIn(stores, parties)]
+  for (const { refreshDigest, grant } of tokens) await stores.tokens.rotate(refreshDigest, spend, tokenUnder(grant))
+  const unlock = await lockedBy(sql, 'select from token where nonce is not null limit 1 for update')
+  t.equal(await stores.tokens.eraseNonces(at(1)), 1)
+  await unlock()
+  t.equal(await stores.tokens.eraseNonces(at(1)), 1)
+})
+
+t.test('a notice of the server is printed nowhere', async t => {
+  const { stores, sql } = await open(t)
+  await sql.unsafe(`
+    create function notify() returns trigger language plpgsql as $$ begin raise notice 'noise'; return new; end $$;
+    create trigger noise before insert on hero for each row execute function notify()`)
+  const printed = t.capture(console, 'log')
+  t.ok(await stores.heroes.insert('quiet'))
+  t.strictSame(printed(), [])
+})
+
+t.test("an error that is not Drizzle's own stays as it is", async t => {
+  const error = new Error('mapping')
+  await t.rejects(plain(Promise.reject(error)), error)
+})
+
+t.test('any number of instances migrate an empty database at once, and once', async t => {
+  const { url, drop } = await createDatabase()
+  t.teardown(drop)
+  const instances = await Promise.all(Array.from({ length: 5 }, () => openServer(url, SETTINGS)))
+  await Promise.all(instances.map(instance => instance.migrate()))
+  await Promise.all(instances.map(instance => instance.migrate()))
+  const sql = postgres(url, { max: 1 })
+  const [row] =
+    await sql`select count(*)::int4, count(distinct hash)::int4 as different from drizzle.__drizzle_migrations`
+  t.ok(row && row.count > 0 && row.count === row.different)
+  for (const { stores } of instances) t.ok(await stores.heroes.insert(randomUUID()))
+  await Promise.all([sql.end(), ...instances.map(instance => instance.close())])
+})
+
+t.test("now is the database's clock, to the millisecond", async t => {
+  const { now, sql } = await open(t)
+  const [row] = await sql`select clock_timestamp() as before`
+  const time = await now()
+  const [next] = await sql`select clock_timestamp() as after`
+  t.ok(row?.before <= time && time <= next?.after)
+})
+
+t.test('without prepared statements the stores work the same', async t => {
+  const { stores, sql } = await open(t, { pool: 2, prepare: false })
+  const parties = await register(stores)
+  const token = await logIn(stores, parties, { scopes: ['a', 'b:c'] })
+  t.strictSame(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
+  const code = await authorize(stores, parties)
+  t.strictSame(await stores.codes.find(code.digest), { ...code, spent: false })
+  const activity = await sql`
+    select from pg_stat_activity where application_name = 'heroes' and datname = current_database()`
+  t.ok(activity.length <= 2, 'look-ups share the pool')
+})
+
+t.test('a call that PostgreSQL ends in a deadlock is tried again', async t => {
+  const { stores, sql, url } = await open(t)
+  await sql.unsafe(`alter database ${new URL(url).pathname.slice(1)} set deadlock_timeout = '50ms'`)
+  const parties = await register(stores)
+  const token = await logIn(stores, parties)
+  const reserved = await sql.reserve()
+  await reserved.unsafe('begin')
+  // As this side looks for a deadlock last, it is not the one that is ended.
+  await reserved.unsafe("set local deadlock_timeout = '10s'")
+  await reserved`select from "grant" where id = ${token.grant.id} for update`
+  const revoked = stores.users.revoke(parties.user.username, at(0))
+  await waiting(sql)
+  await reserved`update "user" set salt = salt where id = ${parties.user.id}`
+  await reserved.unsafe('commit')
+  reserved.release()
+  t.equal(await revoked, true)
+  t.equal((await stores.users.find(parties.user.id))?.generation, 1, 'and counts once')
+  t.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)
+})
+
+t.test('what takes too long is unavailable, and harms nothing else', async t => {
+  const { stores, sql } = await open(t)
+  const { user } = await register(stores)
+  await sql.unsafe(`
+    create function dawdle() returns trigger language plpgsql as $$ begin perform pg_sleep(60); return new; end $$;
+    create trigger slow before update on "user" for each row execute function dawdle()`)
+  const rehash = () => stores.users.rehash(user.id, user.password, somePassword())
+  // A single connection is for all but look-ups.
+  const [first, second, third] = [rehash(), rehash(), stores.heroes.insert('too late')]
+  await Promise.all([
+    t.rejects(first, { ...UNAVAILABLE, cause: { code: '57014' } }, 'the server ends it'),
+    t.rejects(second, { ...UNAVAILABLE, cause: { message: /no answer/ } }, 'it began when the first was ended'),
+    t.rejects(third, { ...UNAVAILABLE, cause: { message: /no answer/ } }, 'it never got a connection')
+  ])
+  t.ok(await stores.heroes.insert('in time'), 'the connection serves on')
+  const heroes = await stores.heroes.list({ nameContains: undefined, after: undefined, limit: undefined })
+  t.strictSame(
+    heroes.map(({ name }) => name),
+    ['in time'],
+    'what was answered before it began is not begun any more'
+  )
+})
+
+t.test('what an operator asks for takes its time', async t => {
+  const { stores, sql } = await open(t, { pool: 3, prepare: true })
+  const { user, client } = await register(stores)
+  const unlock = await lockedBy(sql, 'select from "user", client for update')
+  const removed = Promise.all([stores.users.remove(user.username), stores.clients.remove(client.id)])
+  await sleep(4500)
+  await unlock()
+  t.strictSame(await removed, [true, true])
+})
+
+t.test('what ends or removes hundreds of grants does so in pieces, and leaves none', async t => {
+  const { stores, sql } = await open(t)
+  const { user, client } = await register(stores)
+  const other = await register(stores)
+  const kept = await logIn(stores, other)
+  const grant = async (owner: typeof user, of: typeof client) => {
+    await sql`
+      with begun as (
+        insert into "grant" (id, user_id, client_id, scopes, expires_at, sweep_at)
+        select gen_random_uuid(), ${owner.id}, ${of.id}, '{}', ${at(60)}, ${at(60)} from generate_series(1, 450)
+        returning id
+      )
+      insert into token (access_digest, grant_id, scopes, issuedate, expirationdate)
+      select sha256(id::text::bytea), id, '{}', now(), now() from begun`
+  }
+  const count = async (condition: string) =>
+    (await sql.unsafe(`select count(*)::int4 from "grant" where ${condition}`))[0]?.count
+
+  await grant(user, other.client)
+  t.equal(await stores.users.revoke(user.username, at(0)), true)
+  t.equal(await count(`user_id = ${user.id} and revoked_at is null`), 0)
+  t.equal(await count(`user_id = ${user.id}`), 450)
+  t.equal(await stores.users.remove(user.username), true)
+  t.equal(await count(`user_id = ${user.id}`), 0)
+
+  // Those of which someone holds a lock are left to the last statement, which waits for them.
+  await grant(other.user, client)
+  const unlock = await lockedBy(sql, `select from "grant" where client_id = '${client.id}' limit 1 for key share`)
+  const removed = stores.clients.remove(client.id)
+  await waiting(sql)
+  t.equal(await count(`client_id = '${client.id}'`), 1)
+  await unlock()
+  t.equal(await removed, true)
+  t.equal(await count(`client_id = '${client.id}'`), 0)
+  t.ok(await stores.tokens.findByAccess(kept.accessDigest), 'and none of anybody else')
+})
+
+t.test('a transaction whose connection is lost has no effect and is not tried again', async t => {
+  const { stores, sql } = await open(t)
+  const parties = await register(stores)
+  const token = await logIn(stores, parties)
+  const unlock = await lockedBy(sql, 'select from "grant" for update')
+  const revoked = stores.users.revoke(parties.user.username, at(0))
+  const pid = await waiting(sql)
+  const refused = t.rejects(revoked, UNAVAILABLE)
+  await sql`select pg_terminate_backend(${pid})`
+  await refused
+  await unlock()
+  t.equal((await stores.users.find(parties.user.id))?.generation, 0)
+  t.ok(await stores.tokens.findByAccess(token.accessDigest))
+})

@@ -1,0 +1,157 @@
+import t from 'tap'
+import { DomainError } from '../../../../core/index.js'
+import {
+  CALLBACK,
+  createInhabited,
+  createService,
+  type Headers,
+  PUBLIC_URL,
+  REQUEST
+} from '../../../support/service.js'
+import { ADA } from '../../../support/world.js'
+
+const link = (parameters: Readonly<Record<string, string>>): string =>
+  `/auth/code?${new URLSearchParams({ ...REQUEST, ...parameters })}`
+
+const stateOf = (location: unknown): string | null => {
+  if (!String(location).startsWith(CALLBACK)) throw new Error(String(location))
+  return new URL(String(location)).searchParams.get('state')
+}
+
+t.test('each parameter comes from the form or else from the link, and two values are a page', async t => {
+  const { form } = await createInhabited()
+  const { state: _, ...rest } = REQUEST
+  const split = await form('/auth/code?state=here', { ...rest, ...ADA })
+  t.equal(stateOf(split.headers.location), 'here')
+  t.equal((await form(link({}), { ...REQUEST, ...ADA })).statusCode, 302, 'the same in both')
+  t.equal((await form(link({ tenant: 'x' }), { ...REQUEST, ...ADA, tenant: '' })).statusCode, 302, 'empty is absent')
+  for (const [name, value] of Object.entries({
+    client_id: 'spa',
+    state: 'y',
+    scope: 'b',
+    tenant: 'y',
+    response_type: 'x'
+  })) {
+    const answer = await form(link({ scope: 'a', tenant: 'x' }), { ...ADA, [name]: value })
+    t.strictSame([answer.statusCode, answer.headers.location], [400, undefined], name)
+  }
+})
+
+t.test('username and password come from the form alone', async t => {
+  const { form, ask } = await createInhabited()
+  t.equal((await form(link(ADA), {})).statusCode, 403)
+  t.equal((await form(link({ username: ADA.username }), { password: ADA.password })).statusCode, 403)
+  t.equal((await form(link({ password: ADA.password }), { username: ADA.username })).statusCode, 403)
+  t.equal((await form(link({ username: 'mallory', password: 'x' }), ADA)).statusCode, 302)
+  t.notMatch((await ask(link({ username: 'mallory' }))).payload, 'mallory')
+})
+
+t.test('a failed login is 403 with the username kept and one message for every cause', async t => {
+  const { form } = await createInhabited()
+  const message = '<p role="alert" id="message">The username or the password is wrong.</p>'
+  for (const [username, password] of [
+    ['ada', 'wrong'],
+    ['ada', ''],
+    ['', ''],
+    ['nobody', ADA.password],
+    ['"><script>', 'x'],
+    ['x'.repeat(300), 'x'],
+    ['ada', 'x'.repeat(2000)]
+  ] as const) {
+    const answer = await form('/auth/code', { ...REQUEST, username, password })
+    t.strictSame([answer.statusCode, answer.headers.location], [403, undefined])
+    t.match(answer.payload, message)
+    t.match(
+      answer.payload,
+      `name="username" value="${username.replace('"', '&quot;').replaceAll('>', '&gt;').replace('<', '&lt;')}"`
+    )
+    t.notMatch(answer.payload, /name="password"[^>]* value=/)
+  }
+})
+
+t.test('a throttled login is 429 with Retry-After and the page', async t => {
+  const { form } = await createInhabited({ policy: { loginAttempts: 1, loginWindowSeconds: 50 } })
+  await form('/auth/code', { ...REQUEST, ...ADA, password: 'wrong' })
+  const answer = await form('/auth/code', { ...REQUEST, ...ADA })
+  t.strictSame([answer.statusCode, answer.headers['retry-after'], answer.headers.location], [429, '50', undefined])
+  t.match(answer.payload, /There were too many attempts.*name="username" value="ada"/s)
+})
+
+t.test('a POST is served only where the browser says that it comes from here, or says nothing', async t => {
+  const { form } = await createInhabited()
+  const status = async (headers: Headers) => (await form('/auth/code', { ...REQUEST, ...ADA }, headers)).statusCode
+  const origin = new URL(PUBLIC_URL).origin
+  t.equal(await status({}), 302)
+  for (const site of ['same-origin', 'none']) {
+    t.equal(await status({ 'sec-fetch-site': site }), 302, site)
+    t.equal(await status({ 'sec-fetch-site': site, origin: 'https://evil.example' }), 302, 'Sec-Fetch-Site decides')
+  }
+  for (const site of ['cross-site', 'same-site', 'Same-Origin', '']) {
+    t.equal(await status({ 'sec-fetch-site': site }), 403, site)
+    t.equal(await status({ 'sec-fetch-site': site, origin }), 403, site)
+  }
+  for (const own of ['null', origin]) t.equal(await status({ origin: own }), 302, own)
+  for (const other of ['https://evil.example', `${origin}.evil.example`, 'http://heroes.example', '', `${origin}/`]) {
+    t.equal(await status({ origin: other }), 403, other)
+  }
+  const refused = await form('/auth/code', 'a=1&a=2', { 'sec-fetch-site': 'cross-site' })
+  t.equal(refused.statusCode, 403, 'before the body is looked at')
+  t.match(refused.payload, 'This sign-in was refused')
+})
+
+t.test('the origin is that of PUBLIC_URL, whatever its path', async t => {
+  const { form } = createService({ publicUrl: () => 'https://example.com/heroes' })
+  const headers = { origin: 'https://example.com' }
+  t.equal((await form('/auth/code', REQUEST, headers)).statusCode, 400)
+  t.equal((await form('/auth/code', REQUEST, { origin: PUBLIC_URL })).statusCode, 403)
+})
+
+t.test('every page has its headers, and sets no cookie', async t => {
+  const { ask, form } = await createInhabited({ bodyLimit: 1000 })
+  const pages = [
+    await ask(link({})),
+    await ask('/auth/code'),
+    await form('/auth/code', { ...REQUEST, ...ADA, password: 'wrong' }),
+    await form('/auth/code', { ...REQUEST, ...ADA }, { 'sec-fetch-site': 'cross-site' }),
+    await form('/auth/code', 'x'.repeat(1001)),
+    await ask('/auth/code', { method: 'PUT' })
+  ]
+  t.strictSame(
+    pages.map(page => page.statusCode),
+    [200, 400, 403, 403, 413, 405]
+  )
+  for (const { headers } of pages) {
+    t.match(headers, {
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'x-frame-options': 'SAMEORIGIN',
+      'x-xss-protection': '1; mode=block'
+    })
+    const policy = String(headers['content-security-policy'])
+    t.match(policy, /^default-src 'none';style-src 'sha256-[^']+';frame-ancestors 'none';base-uri 'none'$/)
+    t.notOk(headers['set-cookie'])
+  }
+})
+
+t.test('a fault of the service while the request is judged is not told to the client', async t => {
+  const { useCases } = await createInhabited()
+  const broken = {
+    ...useCases,
+    judgeRequest: () => {
+      throw new Error('inside')
+    }
+  }
+  const { ask } = createService({ useCases: broken })
+  const answer = await ask(link({}))
+  t.strictSame([answer.statusCode, answer.headers.location], [500, undefined])
+  for (const [fault, status] of [
+    [new DomainError('unavailable', 'the database is away'), 503],
+    [new Error('inside'), 500]
+  ] as const) {
+    const { form } = createService({ useCases: { ...useCases, authorize: () => Promise.reject(fault) } })
+    const sent = await form('/auth/code', { ...REQUEST, ...ADA })
+    t.strictSame([sent.statusCode, sent.headers.location], [status, undefined])
+    t.notMatch(sent.payload, 'inside')
+  }
+})

@@ -1,0 +1,262 @@
+import t from 'tap'
+import { CALLBACK, challengeOf, createInhabited, PUBLIC_URL, REQUEST, type Service } from '../../../support/service.js'
+import { ADA, addClient } from '../../../support/world.js'
+
+type Parameters = Readonly<Record<string, string | undefined>>
+
+const link = (parameters: Parameters): string => {
+  const given = Object.entries({ ...REQUEST, ...parameters }).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined
+  )
+  return `/auth/code?${new URLSearchParams(given)}`
+}
+
+const PKCE = { code_challenge: challengeOf('a'.repeat(43)), code_challenge_method: 'S256' }
+
+/** What the redirect of an answer carries, under the registered URI. */
+const carried = (location: unknown, uri = CALLBACK): Record<string, string> => {
+  const text = String(location)
+  if (!text.startsWith(uri)) throw new Error(`${text} does not begin with ${uri}`)
+  return Object.fromEntries(new URL(text).searchParams)
+}
+
+const withRedirect = async (redirectUri: string): Promise<Service> => {
+  const service = await createInhabited()
+  await addClient(service, 'own', { redirectUri })
+  return service
+}
+
+t.test('where nothing can be trusted there is a page and no redirect', async t => {
+  const service = await createInhabited()
+  await addClient(service, 'bare', { redirectUri: undefined })
+  const { ask, form } = service
+  const faults: Parameters[] = [
+    { client_id: undefined },
+    { client_id: '' },
+    { client_id: 'nobody' },
+    { client_id: 'APP' },
+    { client_id: 'app\u0001' },
+    { client_id: 'x'.repeat(1000) },
+    { client_id: 'bare' },
+    { redirect_uri: 'https://evil.example/callback' },
+    { client_id: 'bare', redirect_uri: CALLBACK }
+  ]
+  for (const fault of faults) {
+    const sent = Object.fromEntries(
+      Object.entries({ ...REQUEST, ...ADA, ...fault }).filter(([, value]) => value !== undefined)
+    )
+    for (const answer of [await ask(link(fault)), await form('/auth/code', sent)]) {
+      t.strictSame([answer.statusCode, answer.headers.location], [400, undefined], JSON.stringify(fault))
+      t.equal(answer.headers['content-type'], 'text/html; charset=utf-8')
+      t.notMatch(answer.payload, /evil|<form/)
+    }
+  }
+})
+
+t.test('a repeated or unreadable parameter is a page and no redirect', async t => {
+  const { ask, form } = await createInhabited()
+  for (const extra of ['state=x', 'client_id=app', 'x=1&x=2', 'x=&x=', 'x=%', 'x=%ff', 'x=%00']) {
+    const answer = await ask(`${link({})}&${extra}`)
+    t.strictSame([answer.statusCode, answer.headers.location], [400, undefined], extra)
+    const sent = await form('/auth/code', `${new URLSearchParams({ ...REQUEST, ...ADA })}&${extra}`)
+    t.strictSame([sent.statusCode, sent.headers.location], [400, undefined], extra)
+  }
+})
+
+t.test('a redirect URI that is not exactly the registered one is a page', async t => {
+  const registered = 'https://app.example/callback?tenant=a'
+  const { ask } = await withRedirect(registered)
+  const others = [
+    'https://app.example/Callback?tenant=a',
+    'https://APP.example/callback?tenant=a',
+    'HTTPS://app.example/callback?tenant=a',
+    'http://app.example/callback?tenant=a',
+    'https://app.example:443/callback?tenant=a',
+    'https://app.example/callback/?tenant=a',
+    'https://app.example/callback',
+    'https://app.example/callback?tenant=b',
+    'https://app.example/callback?tenant=a&x=1',
+    'https://app.example/callback?tenant=a#',
+    'https://app.example/callback?tenant=a#x',
+    'https://user@app.example/callback?tenant=a',
+    'https://app.example/x/../callback?tenant=a',
+    'https://app.example/callbac%6B?tenant=a',
+    'https://app.example.evil.example/callback?tenant=a',
+    ' https://app.example/callback?tenant=a',
+    'https://app.example/callback?tenant=a\n'
+  ]
+  for (const redirect_uri of others)
+    t.equal((await ask(link({ client_id: 'own', redirect_uri }))).statusCode, 400, redirect_uri)
+  t.equal((await ask(link({ client_id: 'own', redirect_uri: registered }))).statusCode, 200)
+  t.equal((await ask(link({ client_id: 'own', redirect_uri: '' }))).statusCode, 200, 'empty counts as absent')
+})
+
+t.test('the port of a loopback address is free, and nothing else of it', async t => {
+  for (const host of ['127.0.0.1', '[::1]', 'localhost']) {
+    const { ask, form } = await withRedirect(`http://${host}:3000/callback?x=1`)
+    const same = [`http://${host}/callback?x=1`, `http://${host}:1/callback?x=1`, `http://${host}:65535/callback?x=1`]
+    for (const redirect_uri of same) {
+      t.equal((await ask(link({ client_id: 'own', redirect_uri }))).statusCode, 200, redirect_uri)
+      const answer = await form('/auth/code', { ...REQUEST, ...ADA, client_id: 'own', redirect_uri })
+      t.ok(String(answer.headers.location).startsWith(`${redirect_uri}&code=`), redirect_uri)
+    }
+    const others = [
+      `https://${host}:3000/callback?x=1`,
+      `http://${host}:3000/callback?x=2`,
+      `http://${host}:3000/other?x=1`,
+      `http://${host}:3000/callback`,
+      `http://${host}:3000@evil.example/callback?x=1`,
+      `http://${host}:@evil.example/callback?x=1`,
+      `http://${host}:80:80/callback?x=1`,
+      `http://${host}:x/callback?x=1`,
+      `http://${host}:123456/callback?x=1`,
+      `http://${host}:65536/callback?x=1`,
+      `http://${host}:99999/callback?x=1`,
+      `http://${host}:0/callback?x=1`,
+      `http://${host}:03000/callback?x=1`,
+      `http://${host}:/callback?x=1`,
+      `http://${host}.evil.example/callback?x=1`,
+      `http://user@${host}/callback?x=1`,
+      `http://${host === 'localhost' ? '127.0.0.1' : 'localhost'}:3000/callback?x=1`
+    ]
+    for (const redirect_uri of others)
+      t.equal((await ask(link({ client_id: 'own', redirect_uri }))).statusCode, 400, redirect_uri)
+  }
+  const { ask } = await withRedirect('https://localhost:3000/callback')
+  const redirect_uri = 'https://localhost:3001/callback'
+  t.equal((await ask(link({ client_id: 'own', redirect_uri }))).statusCode, 400, 'https has one port')
+})
+
+t.test('any other fault is told to the client by redirect, with the state and the issuer', async t => {
+  const service = await createInhabited()
+  await addClient(service, 'strict', { requirePkce: true })
+  const faults: [Parameters, string][] = [
+    [{ response_type: undefined }, 'invalid_request'],
+    [{ response_type: 'token' }, 'unsupported_response_type'],
+    [{ response_type: 'code token' }, 'unsupported_response_type'],
+    [{ response_type: 'CODE' }, 'unsupported_response_type'],
+    [{ state: undefined }, 'invalid_request'],
+    [{ state: '' }, 'invalid_request'],
+    [{ scope: 'x' }, 'invalid_scope'],
+    [{ scope: 'a"b' }, 'invalid_scope'],
+    [{ scope: 'é' }, 'invalid_scope'],
+    [{ code_challenge: PKCE.code_challenge }, 'invalid_request'],
+    [{ ...PKCE, code_challenge_method: 'plain' }, 'invalid_request'],
+    [{ ...PKCE, code_challenge_method: 's256' }, 'invalid_request'],
+    [{ code_challenge_method: 'S256' }, 'invalid_request'],
+    [{ ...PKCE, code_challenge: 'a'.repeat(42) }, 'invalid_request'],
+    [{ ...PKCE, code_challenge: 'a'.repeat(44) }, 'invalid_request'],
+    [{ ...PKCE, code_challenge: `${'a'.repeat(42)}=` }, 'invalid_request'],
+    [{ client_id: 'strict' }, 'invalid_request']
+  ]
+  for (const [fault, error] of faults) {
+    const sent = { ...REQUEST, ...ADA, ...fault }
+    for (const answer of [await service.ask(link(fault)), await service.form('/auth/code', sent)]) {
+      t.equal(answer.statusCode, 302, JSON.stringify(fault))
+      const { error_description, ...told } = carried(answer.headers.location)
+      t.match(error_description, /^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/)
+      const state = 'state' in fault ? {} : { state: REQUEST.state }
+      t.strictSame(told, { error, ...state, iss: PUBLIC_URL }, JSON.stringify(fault))
+      t.match(answer.headers, { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
+    }
+  }
+  t.equal((await service.ask(link({ client_id: 'strict', ...PKCE }))).statusCode, 200)
+})
+
+t.test('a state of up to 4 kB comes back as it was, whatever characters it has', async t => {
+  const { ask, form } = await createInhabited()
+  const ascii = Array.from({ length: 127 }, (_, i) => String.fromCharCode(i + 1)).join('')
+  const states = [
+    ascii,
+    '+',
+    ' ',
+    '%20',
+    '%2B',
+    '&=#?;',
+    'é🦸\u2028\ufeff',
+    '\r\n',
+    '\u0085',
+    'x'.repeat(4096),
+    'é'.repeat(2048)
+  ]
+  for (const state of states) {
+    t.equal((await ask(link({ state }))).statusCode, 200)
+    const inForm = await form('/auth/code', { ...REQUEST, ...ADA, state })
+    t.equal(carried(inForm.headers.location).state, state, 'from the form')
+    const inLink = await form(link({ state }), ADA)
+    t.equal(carried(inLink.headers.location).state, state, 'from the link')
+    const fault = await ask(link({ state, response_type: 'x' }))
+    t.equal(carried(fault.headers.location).state, state, 'with an error')
+  }
+})
+
+t.test('a state of over 4 kB, a value of over 16 kB as sent or more than a page can echo is a 400 page', async t => {
+  const { ask, form, useCases } = await createInhabited()
+  const client = await useCases.findClient('app')
+  const parts = Object.fromEntries(Array.from({ length: 4 }, (_, part) => [`x${part}`, 'x'.repeat(4000)]))
+  const requests: Record<string, string>[] = [
+    { state: 'x'.repeat(4097) },
+    { state: 'é'.repeat(2049) },
+    { unknown: 'x'.repeat(16_385) },
+    { client_id: 'x'.repeat(16_385) },
+    { client_id: 'nobody', state: 'x'.repeat(4097) },
+    { ...parts, x4: 'secret'.repeat(100) }
+  ]
+  for (const request of requests) {
+    for (const answer of [await ask(link(request)), await form('/auth/code', { ...REQUEST, ...ADA, ...request })]) {
+      t.equal(answer.statusCode, 400)
+      t.match(answer.headers, { 'content-type': 'text/html; charset=utf-8' })
+      t.notMatch(answer.headers, { location: String })
+      t.notMatch(answer.payload, /x{20}|é|secret/, 'it echoes nothing')
+    }
+  }
+  t.equal((await ask(link(parts))).statusCode, 200)
+  t.equal((await form(link(parts), { ...ADA, username: 'x'.repeat(255) })).statusCode, 403)
+  t.equal((await form(link(parts), { ...ADA, username: 'x'.repeat(500) })).statusCode, 400)
+  const asked = { state: 'x'.repeat(4097), responseType: 'code' }
+  t.throws(() => useCases.judgeRequest(client, { ...NOTHING, ...asked }), { code: 'invalid_request' })
+})
+
+const NOTHING = {
+  clientId: undefined,
+  redirectUri: undefined,
+  responseType: undefined,
+  state: undefined,
+  scope: undefined,
+  codeChallenge: undefined,
+  codeChallengeMethod: undefined
+}
+
+t.test('code, state and iss are added to whatever query the registered URI has', async t => {
+  const uris = [
+    ['https://app.example/cb', '?code='],
+    ['https://app.example/cb?tenant=a%26b+c&code=x', '&code='],
+    ['https://app.example', '?code='],
+    ['com.example.app:/cb', '?code=']
+  ] as const
+  for (const [uri, next] of uris) {
+    const { form } = await withRedirect(uri)
+    const { location } = (await form('/auth/code', { ...REQUEST, ...ADA, client_id: 'own' })).headers
+    t.ok(String(location).startsWith(uri + next), String(location))
+    const added = new URLSearchParams(String(location).slice(uri.length + 1))
+    t.strictSame([...added.keys()], ['code', 'state', 'iss'])
+    t.equal(added.get('iss'), PUBLIC_URL)
+  }
+})
+
+t.test(
+  'the form carries every query parameter, unknown ones too, and so does the form after a failed login',
+  async t => {
+    const { ask, form } = await createInhabited()
+    const parameters = { scope: 'a', tenant: '"<é>', ...PKCE, __proto__x: '1' }
+    const fields = Object.entries({ ...REQUEST, ...parameters })
+    const failed = await form('/auth/code', { ...REQUEST, ...parameters, username: 'ada', password: 'wrong' })
+    const fromLink = await form(link(parameters), { username: 'ada', password: 'wrong' })
+    for (const page of [await ask(link(parameters)), failed, fromLink]) {
+      for (const [name, value] of fields) {
+        const escaped = value.replace('"', '&quot;').replace('<', '&lt;').replace('>', '&gt;')
+        t.match(page.payload, `<input type="hidden" name="${name}" value="${escaped}">`)
+      }
+    }
+  }
+)

@@ -1,0 +1,146 @@
+import t from 'tap'
+import { bearer, createInhabited, createService } from '../../../support/service.js'
+
+const JSON_TYPE = 'application/json; charset=utf-8'
+
+t.test('spec "What the service does" rule 1: heroes are stored, listed, fetched and created', async t => {
+  const { json, ask } = createService({ protectHeroes: false })
+  const created = (await json('POST', '/heroes', { name: 'Starling' })).json()
+  t.same((await ask('/heroes')).json(), [created])
+  t.same((await ask(`/heroes/${created.id}`)).json(), created)
+})
+
+t.test('spec "What the service does" rule 4: protected hero endpoints ask for a valid bearer access token', async t => {
+  const { ask, json, opened } = await createInhabited()
+  const open = await opened()
+  t.equal((await ask('/heroes')).statusCode, 401)
+  t.equal((await json('POST', '/heroes', { name: 'Starling' })).statusCode, 401)
+  t.equal((await ask('/heroes', { headers: open })).statusCode, 200)
+  t.equal((await json('POST', '/heroes', { name: 'Starling' }, open)).statusCode, 200)
+})
+
+t.test('spec "Hero" field id: an integer that the service counts up, ignored when sent', async t => {
+  const { json } = createService({ protectHeroes: false })
+  const first = (await json('POST', '/heroes', { id: 77, name: 'a' })).json()
+  const second = (await json('POST', '/heroes', { id: 'text', name: 'b' })).json()
+  t.ok(Number.isInteger(first.id))
+  t.not(first.id, 77)
+  t.equal(second.id, first.id + 1)
+})
+
+t.test('spec "Hero" field name: a string, unique among heroes, a second one is 409', async t => {
+  const { json } = createService({ protectHeroes: false })
+  t.equal((await json('POST', '/heroes', { name: 'a' })).statusCode, 200)
+  t.equal((await json('POST', '/heroes', { name: 'a' })).statusCode, 409)
+  t.equal((await json('POST', '/heroes', { name: 5 })).statusCode, 400)
+})
+
+t.test('spec "Hero": it is encoded as an object with the keys id and name', async t => {
+  const { json } = createService({ protectHeroes: false })
+  t.strictSame((await json('POST', '/heroes', { name: 'a' })).json(), { id: 1, name: 'a' })
+})
+
+t.test('spec "Hero endpoints": when protected, each one asks for Authorization: Bearer', async t => {
+  const { ask, json, opened } = await createInhabited()
+  const open = await opened()
+  const requests = (headers = {}) => [
+    ask('/heroes', { headers }),
+    ask('/heroes/1', { headers }),
+    json('POST', '/heroes', { name: 'a' }, headers),
+    json('PUT', '/heroes/1', { name: 'b' }, headers),
+    ask('/heroes/1', { method: 'DELETE', headers })
+  ]
+  for (const answer of await Promise.all(requests())) t.equal(answer.statusCode, 401)
+  for (const answer of await Promise.all(requests(bearer('x'.repeat(32))))) t.equal(answer.statusCode, 401)
+  for (const answer of await Promise.all(requests(open))) t.not(answer.statusCode, 401)
+})
+
+t.test('spec "Hero endpoints" row GET /heroes: 200 and an array, empty when there are none', async t => {
+  const { ask, json } = createService({ protectHeroes: false })
+  const none = await ask('/heroes')
+  t.strictSame([none.statusCode, none.headers['content-type'], none.payload], [200, JSON_TYPE, '[]'])
+  await json('POST', '/heroes', { name: 'a' })
+  await json('POST', '/heroes', { name: 'b' })
+  t.strictSame((await ask('/heroes')).json(), [
+    { id: 1, name: 'a' },
+    { id: 2, name: 'b' }
+  ])
+})
+
+t.test('spec "Hero endpoints" row GET /heroes/{id}: 200 and one hero', async t => {
+  const { ask, json } = createService({ protectHeroes: false })
+  await json('POST', '/heroes', { name: 'a' })
+  const answer = await ask('/heroes/1')
+  t.strictSame([answer.statusCode, answer.json()], [200, { id: 1, name: 'a' }])
+})
+
+t.test('spec "Hero endpoints" row POST /heroes: 200 and the hero with its id, a sent id discarded', async t => {
+  const { json } = createService({ protectHeroes: false })
+  const answer = await json('POST', '/heroes', { id: 9, name: 'a' })
+  t.strictSame([answer.statusCode, answer.json()], [200, { id: 1, name: 'a' }])
+})
+
+t.test('spec "Hero endpoints" rule 1: an id that no hero has is 404 with no hero body', async t => {
+  const { ask } = createService({ protectHeroes: false })
+  const answer = await ask('/heroes/1')
+  t.equal(answer.statusCode, 404)
+  t.strictSame(Object.keys(answer.json()), ['error'])
+})
+
+t.test('spec "Hero endpoints" rule 2: an id that is no integer is an error answer and no failure', async t => {
+  const { ask } = createService({ protectHeroes: false })
+  for (const id of ['abc', '1.0', '1e3', '0x1', '1x', 'null', '+1', ' 1', '--1', '%31%20', '1%00', '%zz', '٣']) {
+    const answer = await ask(`/heroes/${encodeURI(id).replaceAll('%25', '%')}`)
+    t.equal(answer.statusCode, 400, id)
+    t.strictSame(answer.json(), { error: 'id must be an integer' })
+  }
+})
+
+t.test(
+  'spec "Hero endpoints" rule 3: POST /heroes refuses a body that is not a single JSON object with 400',
+  async t => {
+    const { ask, json } = createService({ protectHeroes: false })
+    for (const body of ['[]', '[{"name":"a"}]', 'null', '5', '"a"', 'true', '']) {
+      t.equal((await json('POST', '/heroes', body)).statusCode, 400, body)
+    }
+    t.strictSame((await ask('/heroes')).json(), [])
+  }
+)
+
+t.test('spec "Hero endpoints" rule 4: POST /heroes refuses a key that is not a field of a hero with 400', async t => {
+  const { ask, json } = createService({ protectHeroes: false })
+  for (const extra of [{ power: 1 }, { Name: 'b' }, { names: [] }, { '': 1 }]) {
+    t.equal((await json('POST', '/heroes', { name: 'a', ...extra })).statusCode, 400, JSON.stringify(extra))
+  }
+  t.strictSame((await ask('/heroes')).json(), [])
+})
+
+t.test('spec "Hero endpoints" rule 5: POST /heroes refuses a name that exists with 409', async t => {
+  const { ask, json } = createService({ protectHeroes: false })
+  await json('POST', '/heroes', { name: 'a' })
+  const answer = await json('POST', '/heroes', { name: 'a' })
+  t.strictSame([answer.statusCode, answer.json()], [409, { error: 'a hero with this name exists' }])
+  t.equal((await ask('/heroes')).json().length, 1)
+})
+
+t.test(
+  'spec "Hero endpoints" rule 6: PUT and DELETE are those of contract.md on a hero, and 405 on the collection',
+  async t => {
+    const { ask, json } = createService({ protectHeroes: false })
+    await json('POST', '/heroes', { name: 'a' })
+    t.equal((await json('PUT', '/heroes/1', { name: 'b' })).statusCode, 200)
+    t.equal((await ask('/heroes/1', { method: 'DELETE' })).statusCode, 204)
+    for (const method of ['PUT', 'DELETE', 'PATCH']) {
+      const answer = await ask('/heroes', { method })
+      t.strictSame([answer.statusCode, answer.headers.allow], [405, 'GET, HEAD, POST'], method)
+    }
+  }
+)
+
+t.test('spec "Hero endpoints" rule 7: the query parameters of GET /heroes are those of contract.md', async t => {
+  const { ask, json } = createService({ protectHeroes: false })
+  for (const name of ['a', 'b', 'ab']) await json('POST', '/heroes', { name })
+  t.equal((await ask('/heroes?name=a')).json().length, 2)
+  t.equal((await ask('/heroes?limit=1&after=1')).json()[0].name, 'b')
+  t.equal((await ask('/heroes?order=name')).statusCode, 200)
+})

@@ -1,0 +1,156 @@
+import t from 'tap'
+import type { PasswordHasher } from '../../../../core/index.js'
+import { createUseCases } from '../../../../core/index.js'
+import { basic, createInhabited, createService } from '../../../support/service.js'
+import { ADA, createWorld } from '../../../support/world.js'
+
+t.test(
+  'spec "What the service does" rule 2: users are registered, their password stored as a salted hash alone',
+  async t => {
+    const { json, ports } = createService()
+    t.equal((await json('POST', '/register', ADA)).statusCode, 200)
+    const stored = await ports.users.findByUsername('ada')
+    t.match(stored?.password, { hash: /^\$argon2id\$/, salt: /^[A-Za-z0-9+/]{22}==$/ })
+    t.notMatch(JSON.stringify(stored), ADA.password)
+  }
+)
+
+t.test('spec "User" field id: an integer that the service makes, present in answers', async t => {
+  const { json } = createService()
+  t.equal((await json('POST', '/register', ADA)).json().id, 1)
+  t.equal((await json('POST', '/register', { ...ADA, username: 'bob' })).json().id, 2)
+})
+
+t.test('spec "User" field username: a unique string, required, present in answers', async t => {
+  const { json } = createService()
+  t.equal((await json('POST', '/register', ADA)).json().username, 'ada')
+  t.equal((await json('POST', '/register', ADA)).statusCode, 409)
+  t.equal((await json('POST', '/register', { password: 'x' })).statusCode, 400)
+  t.equal((await json('POST', '/register', { username: 5, password: 'x' })).statusCode, 400)
+})
+
+t.test('spec "User" field password: read from the body, required, never answered and never stored', async t => {
+  const { json, ports } = createService()
+  t.equal((await json('POST', '/register', { username: 'ada' })).statusCode, 400)
+  const answer = await json('POST', '/register', ADA)
+  t.notMatch(answer.payload, ADA.password)
+  t.notMatch(JSON.stringify(await ports.users.list()), ADA.password)
+})
+
+t.test('spec "User" fields hashedPassword, salt and tokens: computed, never answered, refused on input', async t => {
+  const { json, ports } = createService()
+  for (const field of ['hashedPassword', 'salt', 'tokens']) {
+    t.equal((await json('POST', '/register', { ...ADA, [field]: 'x' })).statusCode, 400, field)
+  }
+  t.strictSame(await ports.users.list(), [])
+  t.strictSame(Object.keys((await json('POST', '/register', ADA)).json()), ['id', 'username'])
+})
+
+t.test('spec "User" field salt: random, so that one password has two hashes', async t => {
+  const { json, ports } = createService()
+  await json('POST', '/register', ADA)
+  await json('POST', '/register', { ...ADA, username: 'bob' })
+  const [ada, bob] = await ports.users.list()
+  t.not(ada?.password.salt, bob?.password.salt)
+  t.not(ada?.password.hash, bob?.password.hash)
+})
+
+t.test('spec "User" field tokens: those that were issued to a user are that user’s', async t => {
+  const { login, form, ports } = await createInhabited()
+  const { access_token } = await login()
+  const { sub, username } = (await form('/auth/introspect', { token: access_token }, basic('app'))).json()
+  t.equal(username, 'ada')
+  t.equal((await ports.users.find(Number(sub)))?.username, 'ada')
+})
+
+t.test('spec "POST /register" row request content type: application/json and no other', async t => {
+  const { ask, json, ports } = createService()
+  const payload = JSON.stringify(ADA)
+  for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
+    const answer = await ask('/register', { method: 'POST', headers: { 'content-type': type }, payload })
+    t.equal(answer.statusCode, 415, type)
+  }
+  t.strictSame(await ports.users.list(), [])
+  t.equal((await json('POST', '/register', payload)).statusCode, 200)
+})
+
+t.test('spec "POST /register" row request body: an object with the strings username and password', async t => {
+  const { json } = createService()
+  for (const body of [
+    [ADA],
+    null,
+    'ada',
+    { ...ADA, username: null },
+    { ...ADA, password: ['x'] },
+    { ...ADA, age: 3 }
+  ]) {
+    t.equal((await json('POST', '/register', body)).statusCode, 400, JSON.stringify(body))
+  }
+  t.equal((await json('POST', '/register', ADA)).statusCode, 200)
+})
+
+t.test('spec "POST /register" row success: 200 with the keys id and username', async t => {
+  const answer = await createService().json('POST', '/register', { ...ADA, id: 'discarded' })
+  t.strictSame([answer.statusCode, answer.json()], [200, { id: 1, username: 'ada' }])
+  t.equal(answer.headers['content-type'], 'application/json; charset=utf-8')
+})
+
+t.test('spec "POST /register" row missing username or password: 400 with {error: message}', async t => {
+  const { json } = createService()
+  for (const body of [{}, { username: 'ada' }, { password: 'x' }]) {
+    const answer = await json('POST', '/register', body)
+    t.equal(answer.statusCode, 400)
+    t.strictSame(Object.keys(answer.json()), ['error'])
+    t.type(answer.json().error, 'string')
+  }
+})
+
+t.test('spec "POST /register" row duplicate username: 409', async t => {
+  const { json, ports } = createService()
+  await json('POST', '/register', ADA)
+  const answer = await json('POST', '/register', { ...ADA, password: 'another' })
+  t.strictSame([answer.statusCode, answer.json()], [409, { error: 'a user with this username exists' }])
+  t.equal((await ports.users.list()).length, 1)
+})
+
+t.test('spec "POST /register" rule 1: the check for missing values happens before any hashing', async t => {
+  const world = createWorld()
+  let hashed = 0
+  const passwords: PasswordHasher = {
+    ...world.ports.passwords,
+    hash: password => {
+      hashed += 1
+      return world.ports.passwords.hash(password)
+    }
+  }
+  const { json } = createService({ useCases: createUseCases({ ...world.ports, passwords }, world.policy) })
+  for (const body of [
+    {},
+    { username: 'a' },
+    { password: 'a' },
+    { username: '', password: 'a' },
+    { username: 'a', password: '' }
+  ]) {
+    t.equal((await json('POST', '/register', body)).statusCode, 400)
+  }
+  t.equal(hashed, 0)
+  await json('POST', '/register', ADA)
+  t.equal(hashed, 1)
+})
+
+t.test('spec "POST /register" rule 2: hash and salt are never answered', async t => {
+  const { json, ports } = createService()
+  const answer = await json('POST', '/register', ADA)
+  const stored = await ports.users.findByUsername('ada')
+  t.notOk(answer.payload.includes(stored?.password.hash ?? '{'))
+  t.notOk(answer.payload.includes(stored?.password.salt ?? '{'))
+})
+
+t.test('spec "POST /register" rule 3: it is not protected by a bearer check', async t => {
+  const { json } = createService({ protectHeroes: true, readScope: 'a', writeScope: 'a' })
+  t.equal((await json('POST', '/register', ADA)).statusCode, 200)
+  t.equal(
+    (await json('POST', '/register', { ...ADA, username: 'bob' }, { authorization: 'Bearer wrong' })).statusCode,
+    200
+  )
+})

@@ -1,0 +1,115 @@
+import { setImmediate } from 'node:timers/promises'
+import t from 'tap'
+import { startChores } from '../../../app/serve/chores.js'
+import { createWorld } from '../../support/world.js'
+
+/** A log that keeps what it is told. */
+const createLines = () => {
+  const lines: unknown[][] = []
+  return { lines, warn: (...line: unknown[]) => void lines.push(line) }
+}
+
+const shifted = (seconds: number) => ({ now: async () => new Date(Date.now() + seconds * 1000) })
+
+t.test('a clock that is more than five seconds off is warned of at the start', async t => {
+  for (const [seconds, warned] of [
+    [0, false],
+    [4, false],
+    [-4, false],
+    [7, true],
+    [-7, true]
+  ] as const) {
+    const log = createLines()
+    await startChores(createWorld().useCases, shifted(seconds), log).stop()
+    t.equal(log.lines.length, warned ? 1 : 0, String(seconds))
+    if (warned) t.match(log.lines[0], [{ offSeconds: Number }, "this machine's clock and the database's differ"])
+  }
+})
+
+t.test('the time that the database takes to answer is not taken for a difference between the clocks', async t => {
+  let milliseconds = 0
+  t.intercept(Date, 'now', { value: () => milliseconds })
+  for (const [theirs, warned] of [
+    [6_000, false],
+    [1_000, false],
+    [11_000, false],
+    [11_001, true],
+    [999, true]
+  ] as const) {
+    milliseconds = 0
+    const now = async () => {
+      milliseconds = 12_000
+      return new Date(theirs)
+    }
+    const log = createLines()
+    await startChores(createWorld().useCases, { now }, log).stop()
+    t.equal(log.lines.length, warned ? 1 : 0, String(theirs))
+  }
+})
+
+t.test('housekeeping runs at the start', async t => {
+  const { ports, useCases, clock } = createWorld()
+  await ports.attempts.take([{ key: 'x', most: 1 }], clock.now(), 1)
+  clock.advance(100)
+  const chores = startChores(useCases, shifted(0), createLines())
+  await setImmediate()
+  await chores.stop()
+  t.equal(await ports.attempts.removeExpired(clock.now(), 10), 0)
+})
+
+t.test('housekeeping that is told to stop does', async t => {
+  const { ports, useCases, clock } = createWorld()
+  await ports.attempts.take([{ key: 'x', most: 1 }], clock.now(), 1)
+  clock.advance(100)
+  await useCases.sweep({ aborted: true })
+  t.equal(await ports.attempts.removeExpired(clock.now(), 10), 1)
+})
+
+t.test('housekeeping goes on while batches are full', async t => {
+  const { ports, useCases, clock } = createWorld()
+  for (let i = 0; i < 2500; i += 1) await ports.attempts.take([{ key: String(i), most: 1 }], clock.now(), 1)
+  clock.advance(100)
+  await useCases.sweep()
+  t.equal(await ports.attempts.removeExpired(clock.now(), 10), 0)
+})
+
+t.test('a chore that fails is logged and harms nothing', async t => {
+  const log = createLines()
+  const away = new Error('the database is away')
+  const failing = { sweep: () => Promise.reject(away) }
+  await startChores(failing, { now: () => Promise.reject(away) }, log).stop()
+  t.strictSame(log.lines, [
+    [away, 'a background chore failed'],
+    [away, 'a background chore failed']
+  ])
+})
+
+t.test('the chores come again: housekeeping twice a minute, the clocks each minute', async t => {
+  const turns: [turn: () => void, milliseconds: number][] = []
+  t.intercept(globalThis, 'setInterval', {
+    value: (turn: () => void, milliseconds: number) => {
+      turns.push([turn, milliseconds])
+      return { unref: () => {} }
+    }
+  })
+  const done: string[] = []
+  const useCases = {
+    sweep: async () => {
+      done.push('sweep')
+    }
+  }
+  const database = {
+    now: async () => {
+      done.push('compare')
+      return new Date()
+    }
+  }
+  const chores = startChores(useCases, database, createLines())
+  t.strictSame(
+    turns.map(([, milliseconds]) => milliseconds),
+    [30_000, 60_000]
+  )
+  for (const [turn] of turns) turn()
+  await chores.stop()
+  t.strictSame(done.sort(), ['compare', 'compare', 'sweep', 'sweep'])
+})

@@ -1,0 +1,260 @@
+import t from 'tap'
+import { readSettings, SettingError, type Settings, settingsHelp } from '../../app/settings.js'
+import { defaultPolicy } from '../../core/index.js'
+
+t.test('without any setting the defaults hold', async t => {
+  t.strictSame(readSettings({}), {
+    host: '127.0.0.1',
+    port: 3000,
+    database: { kind: 'embedded', folder: './data' },
+    migrate: true,
+    publicUrl: undefined,
+    protectHeroes: true,
+    readScope: undefined,
+    writeScope: undefined,
+    policy: {
+      accessTokenSeconds: 3600,
+      refreshTokenSeconds: 2_592_000,
+      grantSeconds: 31_536_000,
+      codeSeconds: 60,
+      refreshGraceSeconds: 30,
+      passwordMinLength: 1,
+      loginAttempts: 10,
+      loginWindowSeconds: 900
+    },
+    hashConcurrency: undefined,
+    hashQueue: 64,
+    bodyLimit: 10_485_760,
+    trustProxy: false,
+    logLevel: 'info'
+  })
+})
+
+t.test('each setting is read', async t => {
+  const read = (env: Record<string, string>, wanted: Partial<Settings>): void => {
+    t.match(readSettings(env), wanted, JSON.stringify(env))
+  }
+  read({ HOST: '::' }, { host: '::' })
+  read({ PORT: '0' }, { port: 0 })
+  read({ PORT: '65535' }, { port: 65_535 })
+  read({ DATA_DIR: '/var/lib/heroes' }, { database: { kind: 'embedded', folder: '/var/lib/heroes' } })
+  read({ DATABASE_URL: 'memory:' }, { database: { kind: 'memory' } })
+  const url = 'postgres://u:p@h:5432/d'
+  read(
+    { DATABASE_URL: url },
+    { database: { kind: 'server', url, hosts: [{ host: 'h', port: 5432 }], pool: 10, prepare: true } }
+  )
+  const server = { DATABASE_URL: 'postgres://h:1/d', DATABASE_POOL: '3', DATABASE_PREPARE: 'false' }
+  read(server, {
+    database: { kind: 'server', url: 'postgres://h:1/d', hosts: [{ host: 'h', port: 1 }], pool: 3, prepare: false }
+  })
+  read({ MIGRATE: 'false' }, { migrate: false })
+  for (const publicUrl of ['https://example.com', 'http://localhost:3000', 'https://example.com/heroes']) {
+    read({ PUBLIC_URL: publicUrl }, { publicUrl })
+  }
+  read({ PROTECT_HEROES: 'false' }, { protectHeroes: false })
+  read(
+    { HEROES_READ_SCOPE: 'heroes.read', HEROES_WRITE_SCOPE: 'heroes' },
+    { readScope: 'heroes.read', writeScope: 'heroes' }
+  )
+  const policy = (changes: Partial<Settings['policy']>) => ({ policy: { ...defaultPolicy, ...changes } })
+  read({ ACCESS_TOKEN_TTL: '1' }, policy({ accessTokenSeconds: 1 }))
+  read({ REFRESH_TOKEN_TTL: '2' }, policy({ refreshTokenSeconds: 2 }))
+  read({ GRANT_TTL: '3' }, policy({ grantSeconds: 3 }))
+  read({ CODE_TTL: '4' }, policy({ codeSeconds: 4 }))
+  read({ REFRESH_GRACE: '0' }, policy({ refreshGraceSeconds: 0 }))
+  read({ PASSWORD_MIN_LENGTH: '12' }, policy({ passwordMinLength: 12 }))
+  read({ LOGIN_ATTEMPTS: '0', LOGIN_WINDOW: '5' }, policy({ loginAttempts: 0, loginWindowSeconds: 5 }))
+  read({ HASH_CONCURRENCY: '3', HASH_QUEUE: '0' }, { hashConcurrency: 3, hashQueue: 0 })
+  read({ BODY_LIMIT: '1' }, { bodyLimit: 1 })
+  read({ TRUST_PROXY: 'true' }, { trustProxy: true })
+  for (const trustProxy of ['10.0.0.1', 'loopback, 10.0.0.0/8,fd00::/8', 'uniquelocal', '::1']) {
+    read({ TRUST_PROXY: trustProxy }, { trustProxy })
+  }
+  read({ LOG_LEVEL: 'silent' }, { logLevel: 'silent' })
+})
+
+t.test('an empty setting counts as unset', async t => {
+  const names =
+    settingsHelp()
+      .match(/^ {2}[A-Z_]+/gm)
+      ?.map(name => name.trim()) ?? []
+  t.strictSame(readSettings(Object.fromEntries([...names, 'CORS_ORIGINS'].map(name => [name, '']))), readSettings({}))
+})
+
+t.test('a bad value is refused with the name, what it was and what it may be', async t => {
+  const INTEGERS = ['', ' ', 'x', '-1', '1.5', '1e3', '0x1', '+1', '1 ', '9'.repeat(20), '٣']
+  const BOOLEANS = ['yes', '1', '0', 'TRUE', 'True', ' true']
+  const refused: [name: string, values: readonly string[], expected: string][] = [
+    ['PORT', [...INTEGERS, '65536'], 'an integer from 0 to 65535'],
+    ['DATABASE_POOL', [...INTEGERS, '0', '1001'], 'an integer from 1 to 1000'],
+    ['DATABASE_PREPARE', BOOLEANS, 'true or false'],
+    ['MIGRATE', BOOLEANS, 'true or false'],
+    [
+      'PUBLIC_URL',
+      [
+        'x',
+        'ftp://h',
+        'https://h/',
+        'https://h/x/',
+        'https://h?x',
+        'https://h#',
+        'https://h/?',
+        'HTTPS://h',
+        'https://H',
+        'https://h:443',
+        'https://u@h',
+        '//h',
+        'https://h/a b'
+      ],
+      'an http or https URL without user info, trailing slash, query and fragment'
+    ],
+    ['PROTECT_HEROES', BOOLEANS, 'true or false'],
+    [
+      'HEROES_READ_SCOPE',
+      ['a b', 'a"', 'a\\', 'é', ' '],
+      'one scope: printable ASCII without space, quote and backslash'
+    ],
+    ['HEROES_WRITE_SCOPE', ['a b', '\n'], 'one scope: printable ASCII without space, quote and backslash'],
+    ['ACCESS_TOKEN_TTL', [...INTEGERS, '0'], 'an integer from 1 to 10000000000'],
+    ['REFRESH_TOKEN_TTL', [...INTEGERS, '0'], 'an integer from 1 to 10000000000'],
+    ['GRANT_TTL', [...INTEGERS, '0', '10000000001'], 'an integer from 1 to 10000000000'],
+    ['CODE_TTL', [...INTEGERS, '0'], 'an integer from 1 to 10000000000'],
+    ['REFRESH_GRACE', [...INTEGERS, '86401'], 'an integer from 0 to 86400'],
+    ['PASSWORD_MIN_LENGTH', [...INTEGERS, '0', '1025'], 'an integer from 1 to 1024'],
+    ['HASH_CONCURRENCY', [...INTEGERS, '0', '4'], 'an integer from 1 to 3'],
+    ['HASH_QUEUE', INTEGERS, 'an integer from 0 to 1000000'],
+    ['LOGIN_ATTEMPTS', INTEGERS, 'an integer from 0 to 1000000'],
+    ['LOGIN_WINDOW', [...INTEGERS, '0'], 'an integer from 1 to 31536000'],
+    ['BODY_LIMIT', [...INTEGERS, '0'], 'an integer from 1 to 1073741824'],
+    [
+      'TRUST_PROXY',
+      ['1', 'yes', 'x', '10.0.0.0/33', '::/129', '10.0.0.1/8/8', '10.0.0.1/x', 'loopback/8', '10.0.0.1,', '10.0.0.0/0'],
+      'true, false, or addresses and networks separated by commas'
+    ],
+    ['LOG_LEVEL', ['verbose', 'INFO', ' '], 'one of trace, debug, info, warn, error, fatal, silent']
+  ]
+  for (const [name, values, expected] of refused) {
+    for (const value of values.filter(value => value !== '')) {
+      const error = new SettingError(`${name} is '${value}', but must be ${expected}`)
+      t.throws(() => readSettings({ [name]: value }), error, `${name}=${value}`)
+    }
+  }
+  const tried = new Set(refused.map(([name]) => name))
+  const names =
+    settingsHelp()
+      .match(/^ {2}[A-Z_]+/gm)
+      ?.map(name => name.trim()) ?? []
+  t.strictSame(
+    names.filter(name => !tried.has(name)),
+    ['HOST', 'DATABASE_URL', 'DATA_DIR'],
+    'any text will do for these, or has its own test'
+  )
+})
+
+t.test('DATABASE_URL names one server or several, as libpq has it', async t => {
+  const read = (DATABASE_URL: string, hosts: readonly string[], url: string): void => {
+    const { database } = readSettings({ DATABASE_URL })
+    const expected = hosts.map(place => {
+      const [, host, port] = /^(.*):(\d+)$/.exec(place) ?? []
+      return { host, port: Number(port) }
+    })
+    t.strictSame(database, { kind: 'server', url, hosts: expected, pool: 10, prepare: true }, DATABASE_URL)
+  }
+  read('postgres://', ['localhost:5432'], 'postgres://localhost:5432')
+  read('postgresql:///d', ['localhost:5432'], 'postgresql://localhost:5432/d')
+  read('postgres://u@/d', ['localhost:5432'], 'postgres://u@localhost:5432/d')
+  read('postgres://u:p@h:/d', ['h:5432'], 'postgres://u:p@h:5432/d')
+  read('postgres://u:a@b@h/d', ['h:5432'], 'postgres://u:a@b@h:5432/d')
+  read('postgres://u:%25%40%2F@h/%C3%A9', ['h:5432'], 'postgres://u:%25%40%2F@h:5432/%C3%A9')
+  read('postgres://u:p@[::1]:6432/d', ['::1:6432'], 'postgres://u:p@[::1]:6432/d')
+  read('postgres://h1:1,h2,[fe80::1]:3/d', ['h1:1', 'h2:5432', 'fe80::1:3'], 'postgres://h1:1,h2:5432,[fe80::1]:3/d')
+  read('postgres:///d?host=/var/run', ['/var/run:5432'], 'postgres://localhost:5432/d')
+  read('postgres://%2Fvar%2Frun/d', ['/var/run:5432'], 'postgres://localhost:5432/d')
+  read('postgres://x/d?host=h1,::1&port=6432', ['h1:6432', '::1:6432'], 'postgres://h1:6432,[::1]:6432/d')
+  read('postgres:///d?host=a,b&port=1,2', ['a:1', 'b:2'], 'postgres://a:1,b:2/d')
+})
+
+t.test("a parameter of DATABASE_URL has libpq's meaning, changes nothing here, or is refused by name", async t => {
+  const urlOf = (query: string): string => {
+    const { database } = readSettings({ DATABASE_URL: `postgres://h:1/d?${query}` })
+    return database.kind === 'server' ? database.url : ''
+  }
+  for (const kept of [
+    'sslmode=verify-full&sslrootcert=system',
+    'target_session_attrs=read-write',
+    'options=-c+a%3Db'
+  ]) {
+    t.equal(urlOf(kept), `postgres://h:1/d?${kept}`)
+  }
+  for (const dropped of ['application_name=x', 'connect_timeout=3&keepalives=1', 'target_session_attrs=any', '']) {
+    t.equal(urlOf(dropped), 'postgres://h:1/d', dropped)
+  }
+  const refused: [query: string, message: string | RegExp][] = [
+    ['pool=3', /^DATABASE_URL has the parameter 'pool', which is not understood; those that are: sslmode, /],
+    ['channel_binding=require', /^DATABASE_URL has the parameter 'channel_binding', which is not understood; /],
+    ['__proto__=1', /^DATABASE_URL has the parameter '__proto__', which is not understood; /],
+    ['Hunter2', /^DATABASE_URL has the parameter, which is not understood; /],
+    ['sslmode=yes', "DATABASE_URL has a value of the parameter 'sslmode' that is not understood"],
+    [
+      'target_session_attrs=standby',
+      "DATABASE_URL has a value of the parameter 'target_session_attrs' that is not understood"
+    ]
+  ]
+  for (const [query, message] of refused) t.throws(() => urlOf(query), { name: 'SettingError', message }, query)
+})
+
+t.test('nothing of a DATABASE_URL that is refused is told but what is wrong', async t => {
+  const SCHEME = 'must be memory: or a URL that begins with postgres:// or postgresql://'
+  const UNQUOTED = "is no URL: in a user name or password '/', '?', '#' and '@' are written %2F, %3F, %23 and %40"
+  const ESCAPE = "has a '%' that begins no character: in a user name or password '%' is written %25"
+  const PORT = 'has a port that is no number from 1 to 65535'
+  const HOST = 'has a host that is neither a name nor an address'
+  const refused: [value: string, reason: string][] = [
+    ['hunter2', SCHEME],
+    ['memory', SCHEME],
+    ['postgres:hunter2', SCHEME],
+    ['mysql://u:hunter2@h/d', SCHEME],
+    ['http://u:hunter2@h', SCHEME],
+    ['postgres://u:hunter2#@h/d', UNQUOTED],
+    ['postgres://u:1/hunter2@h/d', UNQUOTED],
+    ['postgres://u:1?hunter2@h/d', UNQUOTED],
+    ['postgres://u:hunter2%@h/d', ESCAPE],
+    ['postgres://u:hunter2%zz@h/d', ESCAPE],
+    ['postgres://u:hunter2%ff@h/d', ESCAPE],
+    ['postgres://u:hunter2@h/%', ESCAPE],
+    ['postgres://u:hunter2@%/d', ESCAPE],
+    ['postgres://u:hunter2@h/d?options=%', ESCAPE],
+    ['postgres://u:hunter2/d', PORT],
+    ['postgres://u:hunter2@h:0/d', PORT],
+    ['postgres://u:hunter2@h:65536/d', PORT],
+    ['postgres://u:hunter2@[/d', 'has no address of IPv6 between its brackets'],
+    ['postgres://u:hunter2@[h]/d', 'has no address of IPv6 between its brackets'],
+    ['postgres://u:hunter2@h h/d', HOST],
+    ['postgres://u:hunter2@h1,/d', HOST],
+    ['postgres://u:hunt@er2@h1,h2/d', "is no URL: in a user name or password '@' is written %40"],
+    ['postgres://u:hunter2@h/d?host=a,b&port=1,2,3', 'has not as many ports as hosts']
+  ]
+  for (const [DATABASE_URL, reason] of refused) {
+    t.throws(() => readSettings({ DATABASE_URL }), new SettingError(`DATABASE_URL ${reason}`), DATABASE_URL)
+    t.notMatch(reason, 'hunter2')
+  }
+})
+
+t.test('a setting whose feature is not built is refused, and not listed', async t => {
+  for (const name of ['CORS_ORIGINS', 'METRICS_PORT']) {
+    t.throws(() => readSettings({ [name]: '1' }), {
+      name: 'SettingError',
+      message: `${name} is set, but there is no such feature; it must be unset`
+    })
+    t.notMatch(settingsHelp(), name)
+  }
+})
+
+t.test('the help lists every setting with its default', async t => {
+  const lines = settingsHelp().split('\n')
+  t.equal(lines.length, 24)
+  for (const line of lines) t.match(line, /^ {2}[A-Z_]+ +\S+ +\S.+$/)
+  t.match(settingsHelp(), /PORT +3000 /)
+  t.match(settingsHelp(), /PUBLIC_URL +\(unset\) /)
+})

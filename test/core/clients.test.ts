@@ -1,0 +1,207 @@
+import t from 'tap'
+import { registerFirstClient } from '../../app/serve/first-client.js'
+import { addClient, createWorld, SECRET } from '../support/world.js'
+
+t.test('a client id is 1 to 255 of A-Z a-z 0-9 . _ ~ -', async t => {
+  const world = createWorld()
+  for (const id of ['a', 'my-app.v1_~', 'X'.repeat(255)]) t.equal((await addClient(world, id)).id, id)
+  for (const id of ['', 'X'.repeat(256), 'a b', 'a:b', 'a/b', 'é', 'a\n', 'a%41']) {
+    await t.rejects(addClient(world, id), { code: 'invalid_input' }, JSON.stringify(id))
+  }
+})
+
+t.test('a client id is given once', async t => {
+  const world = createWorld()
+  await addClient(world, 'app')
+  await t.rejects(addClient(world, 'app', { secret: undefined }), { code: 'conflict' })
+  t.ok((await world.useCases.findClient('app')).secretDigest)
+})
+
+t.test('a redirect URI is https, http on this machine, or of a private-use scheme with a dot', async t => {
+  const { useCases } = createWorld()
+  await addClient({ useCases }, 'app')
+  const fine = [
+    'https://app.example',
+    'https://app.example/',
+    'https://app.example:8443/a/b?c=d&e=%C3%A9',
+    'https://xn--bcher-kva.example/cb',
+    'https://192.0.2.1/cb',
+    'https://[2001:db8::1]/cb',
+    'https://[2001:db8::1]:65535/cb',
+    'https://app.example:65535',
+    'https://app.example/:99999',
+    'https://app.example?x=:99999',
+    'https://user:99999@app.example/cb',
+    'http://localhost:1',
+    'http://127.0.0.1:65535/cb',
+    'http://127.0.0.1',
+    'http://127.0.0.1:3000/cb',
+    'http://[::1]:3000/cb?x',
+    'http://localhost/cb',
+    'http://localhost?x',
+    'com.example.app:/cb',
+    'com.example.app://cb',
+    'com.example-1.app:cb'
+  ]
+  for (const redirectUri of fine) t.match(await useCases.changeClient('app', { redirectUri }), { redirectUri })
+  const bad = [
+    '',
+    '/callback',
+    'app.example/cb',
+    '//app.example/cb',
+    'https:',
+    'https://',
+    'https:///cb',
+    'https://?x',
+    'https://:443/',
+    'https://@app.example/',
+    'https://#',
+    'https://#x',
+    'https://app.example/#x',
+    'https://app.example/cb#',
+    'https://é.example/cb',
+    'https:// app.example/cb',
+    'https://app.example/c b',
+    'https://app.example/cb\n',
+    '\nhttps://app.example/cb',
+    'https://"app.example/cb',
+    'https://app.example/é',
+    'https://app.example/%zz',
+    'https://app.example/%',
+    'https://app.example/<>',
+    'https://app.example/\\',
+    'HTTPS://app.example/cb',
+    'http://app.example/cb',
+    'http://127.0.0.1.example/cb',
+    'http://127.0.0.2/cb',
+    'http://localhost.example/cb',
+    'http://localhost:x/cb',
+    'http://localhost:123456/cb',
+    ...['65536', '65540', '65600', '66000', '70000', '99999', '0', '080', ''].flatMap(port => [
+      `http://localhost:${port}/cb`,
+      `http://127.0.0.1:${port}`,
+      `http://[::1]:${port}?x`,
+      `https://app.example:${port}/cb`,
+      `https://user@app.example:${port}`,
+      `https://[2001:db8::1]:${port}/cb`
+    ]),
+    'https://app.example:x/cb',
+    'https://a@b@app.example/cb',
+    'https://[app]/cb',
+    'http://user@localhost/cb',
+    'http://localhost@evil.example/cb',
+    'http://127.0.0.1:3000/cb#x',
+    'http://[::2]/cb',
+    'app:/cb',
+    'javascript:alert(1)',
+    'data:text/html,x',
+    'com.example.app:',
+    'com.example.app:/cb#x',
+    '1com.example:/cb',
+    'COM.example:/cb',
+    `https://app.example/${'x'.repeat(2000)}`
+  ]
+  for (const redirectUri of bad) {
+    await t.rejects(
+      useCases.changeClient('app', { redirectUri }),
+      { code: 'invalid_input' },
+      JSON.stringify(redirectUri)
+    )
+    await t.rejects(addClient({ useCases }, 'other', { redirectUri }), { code: 'invalid_input' })
+  }
+})
+
+t.test('scopes keep to the grammar of RFC 6749, a name to 1 to 255 characters', async t => {
+  const { useCases } = createWorld()
+  await addClient({ useCases }, 'app', { allowedScopes: ['heroes:write', '!#[]~'], name: '🦸'.repeat(255) })
+  for (const allowedScopes of [[''], ['a b'], ['a', 'é'], ['"'], ['\\']]) {
+    await t.rejects(useCases.changeClient('app', { allowedScopes }), { code: 'invalid_input' })
+  }
+  for (const name of ['', '🦸'.repeat(256), '\0', '\ud800']) {
+    await t.rejects(useCases.changeClient('app', { name }), { code: 'invalid_input' })
+  }
+})
+
+t.test('a secret is made, 32 random characters, or given, 24 characters or more', async t => {
+  const { useCases } = createWorld()
+  const add = (id: string, secret: string | undefined | { readonly generate: true }) =>
+    useCases.addClient({ id, secret, redirectUri: undefined, allowedScopes: [], name: undefined, requirePkce: false })
+  const made = await add('made', { generate: true })
+  t.match(made.secret, /^[A-Za-z0-9]{32}$/)
+  t.equal((await useCases.authenticateClient([{ id: 'made', secret: made.secret }])).id, 'made')
+  t.equal((await add('public', undefined)).secret, undefined)
+  t.equal((await add('given', 'x'.repeat(24))).secret, 'x'.repeat(24))
+  for (const secret of ['', 'x'.repeat(23), 'x'.repeat(1025), `${'x'.repeat(30)}\0`]) {
+    await t.rejects(add('bad', secret), { code: 'invalid_input' })
+    await t.rejects(useCases.rotateSecret('made', secret, 0), { code: 'invalid_input' })
+  }
+})
+
+t.test('an old secret goes on for as long as it was given, and not at all for no time', async t => {
+  const { useCases, clock } = createWorld()
+  await addClient({ useCases }, 'app')
+  const works = (secret: string): Promise<boolean> =>
+    useCases.authenticateClient([{ id: 'app', secret }]).then(
+      () => true,
+      () => false
+    )
+  const second = await useCases.rotateSecret('app', undefined, 1)
+  t.strictSame([await works(SECRET), await works(second)], [true, true])
+  clock.advance(0.999)
+  t.strictSame([await works(SECRET), await works(second)], [true, true])
+  clock.advance(0.001)
+  t.strictSame([await works(SECRET), await works(second)], [false, true])
+  const third = await useCases.rotateSecret('app', undefined, 0)
+  t.strictSame([await works(second), await works(third)], [false, true])
+  t.equal((await useCases.findClient('app')).previousSecret, undefined)
+})
+
+t.test('a change keeps what it does not name and takes away what it names as undefined', async t => {
+  const { useCases } = createWorld()
+  const before = await addClient({ useCases }, 'app', { name: 'App' })
+  t.strictSame(await useCases.changeClient('app', { requirePkce: true }), { ...before, requirePkce: true })
+  const bare = await useCases.changeClient('app', { redirectUri: undefined, name: undefined })
+  t.strictSame([bare.redirectUri, bare.name, bare.requirePkce], [undefined, undefined, true])
+  t.equal((await useCases.authenticateClient([{ id: 'app', secret: SECRET }])).id, 'app')
+})
+
+t.test('clients are listed by id; what is unknown is not_found; a public client has no secret to rotate', async t => {
+  const { useCases } = createWorld()
+  for (const id of ['b', 'a', 'B']) await addClient({ useCases }, id, { secret: undefined })
+  t.strictSame(
+    (await useCases.listClients()).map(({ id }) => id),
+    ['B', 'a', 'b']
+  )
+  await useCases.removeClient('b')
+  const attempts: (() => Promise<unknown>)[] = [
+    () => useCases.findClient('b'),
+    () => useCases.changeClient('b', { name: 'x' }),
+    () => useCases.removeClient('b'),
+    () => useCases.rotateSecret('b', undefined, 0),
+    () => useCases.rotateSecret('a', undefined, 0)
+  ]
+  for (const attempt of attempts) await t.rejects(attempt(), { code: 'not_found' })
+})
+
+t.test('the first client is told with its secret and the three lines that try it', async t => {
+  const { useCases } = createWorld()
+  const text = await registerFirstClient(useCases, 4000, 'https://heroes.example', ['heroes.read', 'heroes', 'heroes'])
+  const secret = /client_secret {2}([A-Za-z0-9]{32})\n/.exec(String(text))?.[1]
+  const client = await useCases.authenticateClient([{ id: 'local', secret }])
+  t.match(client, {
+    id: 'local',
+    redirectUri: 'http://127.0.0.1:4000/callback',
+    allowedScopes: ['heroes.read', 'heroes'],
+    requirePkce: false
+  })
+  t.equal(String(text).match(/^ {2}(TOKEN=\$\()?curl .*https:\/\/heroes\.example\//gm)?.length, 3)
+  t.match(text, `-u local:${secret} -d grant_type=password`)
+  t.match(text, "--data-urlencode 'scope=heroes.read heroes'")
+})
+
+t.test('the first client is registered only where there is none, and without scopes asks for none', async t => {
+  const { useCases } = createWorld()
+  t.notMatch(await registerFirstClient(useCases, 4000, 'http://localhost:4000', []), 'scope')
+  t.equal(await registerFirstClient(useCases, 4000, 'http://localhost:4000', []), undefined)
+  t.equal((await useCases.listClients()).length, 1)
+})

@@ -1,0 +1,126 @@
+import t, { type Test } from 'tap'
+import type { TokenAnswer } from '../../core/index.js'
+import { onEveryStore } from '../support/stores.js'
+import { ADA, addClient, blankRequest, createClock, createWorld, type Stores, type World } from '../support/world.js'
+
+let settings = 0
+
+interface Instance extends World {
+  login(): Promise<TokenAnswer>
+  refresh(answer: TokenAnswer): Promise<TokenAnswer>
+  /** Whether the nonce of a spent refresh token is still there. */
+  hasNonce(answer: TokenAnswer): Promise<boolean>
+  lives(answer: TokenAnswer): Promise<boolean>
+}
+
+/** Instances over the same stores, each with a clock that is so many seconds ahead. */
+const instances = async (
+  stores: Stores,
+  ahead: readonly [number, number],
+  refreshGraceSeconds = 30
+): Promise<readonly [Instance, Instance]> => {
+  settings += 1
+  const user = { ...ADA, username: `ada-${settings}` }
+  const [one, other] = ahead.map(seconds =>
+    createWorld({ stores, policy: { refreshGraceSeconds }, clock: createClock(new Date(START + seconds * 1000)) })
+  ) as [World, World]
+  const client = await addClient(one, `app-${settings}`)
+  await one.useCases.registerUser(user)
+  const instance = (world: World): Instance => ({
+    ...world,
+    login: () => world.useCases.issueToken(client, { ...blankRequest, grantType: 'password', ...user }),
+    refresh: ({ refreshToken }) =>
+      world.useCases.issueToken(client, { ...blankRequest, grantType: 'refresh_token', refreshToken }),
+    async hasNonce({ refreshToken = '' }) {
+      const found = await world.ports.tokens.findByRefresh(await world.ports.secrets.digest(refreshToken))
+      return found?.spent?.nonce !== undefined
+    },
+    lives: ({ accessToken }) =>
+      world.useCases.verifyBearer(accessToken, undefined).then(
+        () => true,
+        () => false
+      )
+  })
+  return [instance(one), instance(other)]
+}
+
+const START = Date.UTC(2026, 0, 1)
+
+/** For as long as the test says, on both clocks. */
+const pass = (seconds: number, ...worlds: readonly World[]): void => {
+  for (const { clock } of worlds) clock.advance(seconds)
+}
+
+t.test('instances whose clocks differ', t =>
+  onEveryStore(t, async (t, stores) => {
+    const test = (name: string, run: (t: Test) => Promise<void>): Promise<unknown> => t.test(name, run)
+
+    await test('a sweep by a clock that is ahead leaves the nonce that an honest repeat needs', async t => {
+      for (const ahead of [4, 5, 10]) {
+        const [one, other] = await instances(stores, [0, ahead])
+        const first = await one.login()
+        const second = await one.refresh(first)
+        pass(29.999, one, other)
+        await other.useCases.sweep()
+        t.equal((await one.refresh(first)).accessToken, second.accessToken, String(ahead))
+        t.ok(await one.lives(second))
+      }
+    })
+
+    await test('a nonce stays until every clock is past the grace, and is erased within a minute of it', async t => {
+      const [one] = await instances(stores, [0, 0])
+      const first = await one.login()
+      await one.refresh(first)
+      pass(40, one)
+      await one.useCases.sweep()
+      t.ok(await one.hasNonce(first))
+      pass(0.001, one)
+      await one.useCases.sweep()
+      t.notOk(await one.hasNonce(first))
+    })
+
+    await test('a repeat on a clock that is behind the first use gets the first answer', async t => {
+      const [one, other] = await instances(stores, [0, -10])
+      const first = await one.login()
+      const second = await one.refresh(first)
+      t.equal((await other.refresh(first)).accessToken, second.accessToken)
+      t.ok(await other.lives(second))
+    })
+
+    await test('without a grace a repeat is a theft on a clock that is behind the first use, too', async t => {
+      const [one, other] = await instances(stores, [0, -4], 0)
+      const first = await one.login()
+      const second = await one.refresh(first)
+      await t.rejects(other.refresh(first), { code: 'invalid_grant' })
+      t.notOk(await one.lives(second))
+    })
+
+    await test('two refreshes at once get one pair, however far the clocks are apart', async t => {
+      for (const ahead of [4, -4, 3600, -3600]) {
+        const [one, other] = await instances(stores, [0, ahead], 2)
+        const first = await one.login()
+        const [second, same] = await Promise.all([one.refresh(first), other.refresh(first)])
+        t.equal(same.accessToken, second.accessToken, String(ahead))
+        t.equal(same.refreshToken, second.refreshToken)
+      }
+    })
+
+    await test('what has expired goes when a minute has passed since, and not before', async t => {
+      const [one] = await instances(stores, [0, 0])
+      const { useCases, policy, ports } = one
+      const { refreshToken = '' } = await one.login()
+      const digest = await ports.secrets.digest(refreshToken)
+      pass(policy.refreshTokenSeconds, one)
+      for (const [seconds, there] of [
+        [0, true],
+        [59, true],
+        [1, true],
+        [0.001, false]
+      ] as const) {
+        pass(seconds, one)
+        await useCases.sweep()
+        t.equal((await ports.tokens.findByRefresh(digest)) !== undefined, there, `${seconds} s later`)
+      }
+    })
+  })
+)

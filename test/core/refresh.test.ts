@@ -1,0 +1,317 @@
+import t, { type Test } from 'tap'
+import type { Client, TokenAnswer, TokenRequest } from '../../core/index.js'
+import { onEveryStore } from '../support/stores.js'
+import {
+  ADA,
+  addClient,
+  blankRequest,
+  createWorld,
+  type Stores,
+  type World,
+  type WorldOptions
+} from '../support/world.js'
+
+let worlds = 0
+
+interface Setting extends World {
+  readonly client: Client
+  login(scope?: string): Promise<TokenAnswer & { readonly refreshToken: string }>
+  refresh(
+    refreshToken: string | undefined,
+    scope?: string,
+    client?: Client
+  ): Promise<TokenAnswer & { readonly refreshToken: string }>
+  lives(accessToken: string): Promise<boolean>
+}
+
+/** A client and a user of its own in stores that other cases use too. */
+const setting = async (stores: Stores, policy: WorldOptions['policy'] = {}): Promise<Setting> => {
+  worlds += 1
+  const world = createWorld({ stores, policy })
+  const { useCases } = world
+  const client = await addClient(world, `app-${worlds}`)
+  const user = { ...ADA, username: `ada-${worlds}` }
+  await useCases.registerUser(user)
+  const issue = async (
+    client: Client,
+    form: Partial<TokenRequest>
+  ): Promise<TokenAnswer & { refreshToken: string }> => {
+    const answer = await useCases.issueToken(client, { ...blankRequest, ...form })
+    if (answer.refreshToken === undefined) throw new Error('there is no refresh token')
+    return { ...answer, refreshToken: answer.refreshToken }
+  }
+  return {
+    ...world,
+    client,
+    login: scope => issue(client, { grantType: 'password', ...user, scope }),
+    refresh: (refreshToken, scope, by = client) => issue(by, { grantType: 'refresh_token', refreshToken, scope }),
+    lives: accessToken =>
+      useCases.verifyBearer(accessToken, undefined).then(
+        () => true,
+        () => false
+      )
+  }
+}
+
+const later = (answer: TokenAnswer, seconds: number): TokenAnswer => ({
+  ...answer,
+  expiresInSeconds: answer.expiresInSeconds - seconds
+})
+
+t.test('the refresh grant', t =>
+  onEveryStore(t, async (t, stores) => {
+    const test = (name: string, run: (t: Test) => Promise<void>): Promise<unknown> => t.test(name, run)
+
+    await test('a refresh spends the token, ends its access token and gives a new pair', async t => {
+      const { login, refresh, lives } = await setting(stores)
+      const first = await login('a b')
+      const second = await refresh(first.refreshToken)
+      t.not(second.accessToken, first.accessToken)
+      t.not(second.refreshToken, first.refreshToken)
+      t.strictSame(second.scopes, ['a', 'b'])
+      t.equal(second.expiresInSeconds, 3600)
+      t.notOk(await lives(first.accessToken))
+      t.ok(await lives(second.accessToken))
+    })
+
+    await test('a public client is unauthorized_client, before anything else is looked at', async t => {
+      const world = await setting(stores)
+      const open = await addClient(world, `${world.client.id}-public`, { secret: undefined })
+      await t.rejects(world.refresh(undefined, undefined, open), { code: 'unauthorized_client' })
+    })
+
+    await test('a missing refresh_token is invalid_request, a malformed scope is invalid_scope, and neither spends', async t => {
+      const { login, refresh } = await setting(stores)
+      const { refreshToken } = await login('a')
+      await t.rejects(refresh(undefined), { code: 'invalid_request' })
+      await t.rejects(refresh(refreshToken, 'a"b'), { code: 'invalid_scope' })
+      await t.resolves(refresh(refreshToken))
+    })
+
+    await test('an unknown refresh token is invalid_grant', async t => {
+      const { refresh } = await setting(stores)
+      await t.rejects(refresh('x'.repeat(32)), { code: 'invalid_grant' })
+    })
+
+    await test("another client's refresh token is invalid_grant and nothing changes, spent or not", async t => {
+      const world = await setting(stores)
+      const { login, refresh, lives } = world
+      const other = await addClient(world, `${world.client.id}-other`)
+      const first = await login()
+      await t.rejects(refresh(first.refreshToken, undefined, other), { code: 'invalid_grant' })
+      t.ok(await lives(first.accessToken))
+      const second = await refresh(first.refreshToken)
+      world.clock.advance(31)
+      await t.rejects(refresh(first.refreshToken, undefined, other), { code: 'invalid_grant' })
+      t.ok(await lives(second.accessToken))
+    })
+
+    await test('a grant that has ended by its time is invalid_grant even for a token that has not', async t => {
+      const { login, refresh, lives, clock, useCases, client } = await setting(stores, {
+        grantSeconds: 100,
+        accessTokenSeconds: 60
+      })
+      const { refreshToken } = await login()
+      clock.advance(90)
+      const late = await refresh(refreshToken)
+      t.equal(late.expiresInSeconds, 10, 'no token outlives its grant')
+      const end = new Date(clock.now().getTime() + 10_000)
+      t.strictSame(
+        (await useCases.introspectToken(client, late.refreshToken))?.expiresAt,
+        end,
+        'a refresh token neither'
+      )
+      clock.advance(10)
+      await t.rejects(refresh(late.refreshToken), { code: 'invalid_grant' })
+      await t.rejects(refresh(refreshToken), { code: 'invalid_grant' }, 'nor is a repeat served')
+      t.notOk(await lives(late.accessToken))
+    })
+
+    await test('a refresh token whose user is gone is invalid_grant', async t => {
+      const { login, refresh, useCases, client } = await setting(stores)
+      const { refreshToken } = await login()
+      await useCases.removeUser(`ada-${client.id.slice(4)}`)
+      await t.rejects(refresh(refreshToken), { code: 'invalid_grant' })
+    })
+
+    await test('a refresh token lives from its own issue, to the second', async t => {
+      const { login, refresh, clock } = await setting(stores, { refreshTokenSeconds: 100 })
+      const first = await login()
+      clock.advance(99)
+      const second = await refresh(first.refreshToken)
+      clock.advance(99)
+      const third = await refresh(second.refreshToken)
+      clock.advance(100)
+      await t.rejects(refresh(third.refreshToken), { code: 'invalid_grant' })
+    })
+
+    await test('a spent token is judged as spent before its own expiry is looked at', async t => {
+      const { login, refresh, lives, clock } = await setting(stores, { refreshTokenSeconds: 100 })
+      const first = await login()
+      const second = await refresh(first.refreshToken)
+      clock.advance(101)
+      await t.rejects(refresh(first.refreshToken), { code: 'invalid_grant' })
+      t.notOk(await lives(second.accessToken), 'the theft ends the grant')
+    })
+
+    await test('a narrower scope narrows the new access token alone', async t => {
+      const { login, refresh } = await setting(stores)
+      const first = await login('a b')
+      const second = await refresh(first.refreshToken, 'b')
+      t.strictSame(second.scopes, ['b'])
+      t.strictSame((await refresh(second.refreshToken)).scopes, ['a', 'b'])
+    })
+
+    await test('a scope that the client is not allowed is dropped, and one beyond the grant is invalid_scope and spends nothing', async t => {
+      const { login, refresh } = await setting(stores)
+      const first = await login('a')
+      await t.rejects(refresh(first.refreshToken, 'c'), { code: 'invalid_scope' })
+      await t.rejects(refresh(first.refreshToken, 'a b'), { code: 'invalid_scope' })
+      t.strictSame((await refresh(first.refreshToken, 'c a:x')).scopes, ['a:x'])
+    })
+
+    await test('what the client is no longer allowed is not refreshed', async t => {
+      const { login, refresh, useCases, client } = await setting(stores)
+      const { refreshToken } = await login('a b')
+      const changed = await useCases.changeClient(client.id, { allowedScopes: ['b'] })
+      t.strictSame((await refresh(refreshToken, undefined, changed)).scopes, ['b'])
+    })
+
+    await test('a repeat within the grace gets the first answer again but for expires_in', async t => {
+      const { login, refresh, clock } = await setting(stores)
+      const first = await login('a b')
+      const second = await refresh(first.refreshToken, 'a')
+      t.strictSame(await refresh(first.refreshToken, 'a'), second)
+      clock.advance(10)
+      t.strictSame(await refresh(first.refreshToken), later(second, 10))
+    })
+
+    await test('a repeat tells what is left of the access token in whole seconds, and nothing once it has expired', async t => {
+      const { login, refresh, clock } = await setting(stores, { accessTokenSeconds: 10 })
+      const first = await login()
+      const second = await refresh(first.refreshToken)
+      clock.advance(0.5)
+      t.strictSame(await refresh(first.refreshToken), later(second, 1))
+      clock.advance(19.5)
+      t.strictSame(await refresh(first.refreshToken), later(second, 10))
+    })
+
+    await test('a repeat is served at the last moment of the grace and is a theft at the first one past it', async t => {
+      for (const [seconds, served] of [
+        [29.999, true],
+        [30, false]
+      ] as const) {
+        const { login, refresh, lives, clock } = await setting(stores)
+        const first = await login()
+        const second = await refresh(first.refreshToken)
+        clock.advance(seconds)
+        if (served) t.equal((await refresh(first.refreshToken)).accessToken, second.accessToken)
+        else await t.rejects(refresh(first.refreshToken), { code: 'invalid_grant' })
+        t.equal(await lives(second.accessToken), served)
+      }
+    })
+
+    await test('repeats do not extend the grace', async t => {
+      const { login, refresh, clock } = await setting(stores)
+      const { refreshToken } = await login()
+      await refresh(refreshToken)
+      clock.advance(20)
+      await refresh(refreshToken)
+      clock.advance(20)
+      await t.rejects(refresh(refreshToken), { code: 'invalid_grant' })
+    })
+
+    await test('after a theft the newest tokens are dead too', async t => {
+      const { login, refresh, lives, clock } = await setting(stores)
+      const first = await login()
+      const second = await refresh(first.refreshToken)
+      const third = await refresh(second.refreshToken)
+      clock.advance(31)
+      await t.rejects(refresh(first.refreshToken), { code: 'invalid_grant' })
+      t.notOk(await lives(third.accessToken))
+      await t.rejects(refresh(third.refreshToken), { code: 'invalid_grant' })
+    })
+
+    await test('a repeat after the successor was itself rotated still gets the first answer', async t => {
+      const { login, refresh, lives } = await setting(stores)
+      const first = await login()
+      const second = await refresh(first.refreshToken)
+      const third = await refresh(second.refreshToken)
+      t.strictSame(await refresh(first.refreshToken), second)
+      t.ok(await lives(third.accessToken), 'nothing changes')
+      t.notOk(await lives(second.accessToken))
+    })
+
+    await test("a repeat after the first answer's access token was revoked still gets the first answer", async t => {
+      const { login, refresh, lives, useCases, client } = await setting(stores)
+      const first = await login()
+      const second = await refresh(first.refreshToken)
+      await useCases.revokeToken(client, second.accessToken)
+      t.strictSame(await refresh(first.refreshToken), second)
+      t.notOk(await lives(second.accessToken))
+    })
+
+    await test('a repeat that asks for less than the first answer gets the first answer', async t => {
+      const { login, refresh } = await setting(stores)
+      const first = await login('a b')
+      const second = await refresh(first.refreshToken)
+      t.strictSame(await refresh(first.refreshToken, 'a'), second)
+      t.strictSame(await refresh(first.refreshToken, 'c a'), second, 'what the client is not allowed is dropped')
+    })
+
+    await test('a repeat that asks for a scope beyond the first answer is invalid_scope and changes nothing', async t => {
+      const { login, refresh, lives } = await setting(stores)
+      const first = await login('a b')
+      const second = await refresh(first.refreshToken, 'a')
+      await t.rejects(refresh(first.refreshToken, 'a b'), { code: 'invalid_scope' })
+      t.ok(await lives(second.accessToken))
+      t.strictSame(await refresh(first.refreshToken, 'a'), second)
+    })
+
+    await test('a repeat after the grant has ended is invalid_grant', async t => {
+      const { login, refresh, useCases, client } = await setting(stores)
+      const first = await login()
+      const second = await refresh(first.refreshToken)
+      await useCases.revokeToken(client, second.refreshToken)
+      await t.rejects(refresh(first.refreshToken), { code: 'invalid_grant' })
+    })
+
+    await test('without a grace a repeat is a theft at once', async t => {
+      const { login, refresh, lives } = await setting(stores, { refreshGraceSeconds: 0 })
+      const first = await login()
+      const second = await refresh(first.refreshToken)
+      await t.rejects(refresh(first.refreshToken), { code: 'invalid_grant' })
+      t.notOk(await lives(second.accessToken))
+    })
+
+    await test('a repeat whose nonce is erased is a theft', async t => {
+      const { login, refresh, ports, clock } = await setting(stores)
+      const { refreshToken } = await login()
+      await refresh(refreshToken)
+      await ports.tokens.eraseNonces(new Date(clock.now().getTime() + 1))
+      await t.rejects(refresh(refreshToken), { code: 'invalid_grant' })
+    })
+
+    await test('twenty refreshes at once, ten rounds: every one is answered, with one pair a round', async t => {
+      const { login, refresh, lives } = await setting(stores)
+      let { refreshToken } = await login()
+      for (let round = 0; round < 10; round += 1) {
+        const answers = await Promise.all(Array.from({ length: 20 }, () => refresh(refreshToken)))
+        t.equal(new Set(answers.map(answer => `${answer.accessToken} ${answer.refreshToken}`)).size, 1)
+        const [answer] = answers
+        if (answer === undefined) throw new Error('there is no answer')
+        t.ok(await lives(answer.accessToken))
+        refreshToken = answer.refreshToken
+      }
+    })
+
+    await test('twenty refreshes at once without a grace: at most one is answered and none leaves a live token', async t => {
+      const { login, refresh, lives } = await setting(stores, { refreshGraceSeconds: 0 })
+      const { refreshToken } = await login()
+      const settled = await Promise.allSettled(Array.from({ length: 20 }, () => refresh(refreshToken)))
+      const answers = settled.flatMap(each => (each.status === 'fulfilled' ? [each.value] : []))
+      t.equal(answers.length, 1)
+      for (const { accessToken } of answers) t.notOk(await lives(accessToken), 'the losers were a theft')
+    })
+  })
+)

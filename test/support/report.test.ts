@@ -1,0 +1,180 @@
+import { Readable } from 'node:stream'
+import t from 'tap'
+import { report } from './report.js'
+
+/** What the report writes about a run of tap, and whether it calls it green. */
+const read = async (tap: string, exitCode = 1, complaints = '') => {
+  let text = ''
+  const green = await report(Readable.from([tap]), Promise.resolve({ exitCode, complaints }), part => {
+    text += part
+  })
+  return { green, text }
+}
+
+const PASSING = `# Subtest: test/a.test.ts
+    # Subtest: a title
+        ok 1 - should be equal
+        ok 2 - should be equal
+        1..2
+    ok 1 - a title # time=5ms
+    1..1
+ok 1 - test/a.test.ts # time=1234.5ms
+`
+const PROCESS = (signal: string, exitCode: string): string => `  ---
+  externalID: test/b.test.ts
+  exitCode: ${exitCode}
+  signal: ${signal}
+  ...
+`
+
+t.test('a green run is a line a file and its totals', async t => {
+  t.strictSame(await read(`TAP version 14\n1..1\n${PASSING}# { total: 2, pass: 2 }\n# time=1300ms\n`, 0), {
+    green: true,
+    text: 'ok        1.2 s      2  test/a.test.ts\n\n2 passed, 0 failed in 1 file\n'
+  })
+})
+
+t.test('a failed assertion is told at the end, with where it stands and what was expected and seen', async t => {
+  const tap = `TAP version 14
+1..2
+# Subtest: test/b.test.ts
+    # Subtest: outer
+        # Subtest: inner
+            not ok 1 - as it should
+              ---
+              compare: ===
+              at:
+                fileName: test/b.test.ts
+                lineNumber: 6
+                columnNumber: 7
+              stack: |
+                Test.<anonymous> (test/b.test.ts:6:7)
+              source: |2
+                    const left = 'left'
+                    t.equal(left, 'right', 'as it should')
+                ------^
+                    const more = 1
+              diff: |
+                --- expected
+                +++ actual
+                @@ -1,1 +1,1 @@
+                -right
+                +left
+              ...
+            1..1
+        not ok 1 - inner # time=3ms
+        1..1
+    not ok 1 - outer # time=4ms
+    1..1
+not ok 1 - test/b.test.ts # time=50ms
+${PROCESS('null', '1')}${PASSING.replace('ok 1 - test', 'ok 2 - test')}`
+  t.strictSame(await read(tap), {
+    green: false,
+    text: `FAILED    0.1 s      0  test/b.test.ts
+ok        1.2 s      2  test/a.test.ts
+
+FAILED  test/b.test.ts > outer > inner > as it should
+at test/b.test.ts:6:7
+  t.equal(left, 'right', 'as it should')
+  --- expected
+  +++ actual
+  @@ -1,1 +1,1 @@
+  -right
+  +left
+  compare: ===
+  Test.<anonymous> (test/b.test.ts:6:7)
+
+2 passed, 1 failed in 2 files
+`
+  })
+})
+
+t.test('a file that dies is told with how, and with what stood on stderr', async t => {
+  const killed = `# Subtest: test/b.test.ts
+    ok 1 - should be equal
+    # test count(1) != plan(null)
+not ok 1 - test/b.test.ts # time=50ms
+`
+  t.match(await read(`1..1\n${killed}${PROCESS('SIGKILL', 'null')}`), {
+    green: false,
+    text: /^FAILED {2}test\/b\.test\.ts > ended by SIGKILL\n\n1 passed, 1 failed in 1 file\n$/m
+  })
+  const unread = '# Subtest: test/b.test.ts\n    1..0 # no tests found\nnot ok 1 - test/b.test.ts # time=50ms\n'
+  t.match(await read(`1..1\n${unread}${PROCESS('null', '1')}`, 1, 'Error: Cannot find module\n'), {
+    green: false,
+    text: /^The end of stderr:\nError: Cannot find module\n\nFAILED {2}test\/b\.test\.ts > ended with exit code 1\n\n0 passed, 1 failed in 1 file\n$/m
+  })
+})
+
+t.test('a test that runs out of time is told with where it begins', async t => {
+  const tap = `1..1
+# Subtest: test/b.test.ts
+    # Subtest: never ends
+        not ok 1 - timeout!
+          ---
+          expired: TAP
+          ...
+        1..1
+    not ok 1 - never ends # time=4994ms
+      ---
+      at:
+        fileName: test/b.test.ts
+        lineNumber: 2
+        columnNumber: 3
+      ...
+    1..1
+not ok 1 - test/b.test.ts # time=5000ms
+${PROCESS('SIGALRM', 'null')}`
+  t.match((await read(tap)).text, /^FAILED {2}test\/b\.test\.ts > never ends > timeout!\nat test\/b\.test\.ts:2:3\n/m)
+})
+
+t.test('what was skipped or is to do is named', async t => {
+  const tap = `1..1
+# Subtest: test/b.test.ts
+    ok 1 - in a browser # SKIP there is none
+    ok 2 - some day # TODO think
+    1..2
+ok 1 - test/b.test.ts # time=50ms
+`
+  t.strictSame(await read(tap, 0), {
+    green: true,
+    text: `ok        0.1 s      0  test/b.test.ts
+
+skipped: test/b.test.ts > in a browser (there is none)
+to do: test/b.test.ts > some day (think)
+
+0 passed, 0 failed, 2 skipped or to do in 1 file
+`
+  })
+})
+
+t.test('lines that no test reaches fail the run and are listed', async t => {
+  const table = 'File  | % Lines | Uncovered Line #s\n a.ts |      50 | 4-5\n'
+  t.strictSame(await read(`1..1\n${PASSING}${table}# { total: 2, pass: 2 }\n`), {
+    green: false,
+    text: `ok        1.2 s      2  test/a.test.ts\n\nThe tests do not reach every line:\n${table}\n2 passed, 0 failed in 1 file\n`
+  })
+})
+
+t.test('a run that ends early, with nothing or over something else is not green', async t => {
+  for (const exitCode of [0, 1])
+    t.match(await read(`1..2\n${PASSING}`, exitCode), {
+      green: false,
+      text: /^2 passed, \d failed in 1 of 2 files\n$/m
+    })
+  t.match(await read('', 1), { green: false, text: /ended with exit code 1/ })
+  t.match(await read('', 0), { green: false })
+  t.match(await read(`1..1\n${PASSING}# error thrown in teardown\n`), { text: /exit code 1\.\n# error thrown/ })
+})
+
+t.test('of very many failures fifty are told in full', async t => {
+  const points = Array.from({ length: 60 }, (_, i) => `    not ok ${i + 1} - number ${i + 1}\n`)
+  const tap = `1..1\n# Subtest: test/b.test.ts\n${points.join('')}    1..60\nnot ok 1 - test/b.test.ts # time=50ms\n`
+  const { text } = await read(tap)
+  t.match(text, /number 50\n\n\.\.\. and 10 more\n\n0 passed, 60 failed in 1 file\n$/)
+})
+
+t.test('what tests print is there at once', async t => {
+  const tap = `1..1\n# Subtest: test/b.test.ts\nprinted\n    ok 1 - x\n    1..1\nok 1 - test/b.test.ts # time=50ms\n`
+  t.match((await read(tap, 0)).text, /^printed\nok /)
+})
