@@ -4,7 +4,7 @@ import { type DatabaseSettings, type Settings, UnusableSettingError } from './se
 
 /** What the service needs of its database beside the stores. */
 export interface Database {
-  readonly stores: Pick<Ports, 'heroes' | 'users' | 'clients' | 'codes' | 'tokens' | 'attempts'>
+  readonly stores: Pick<Ports, 'heroes' | 'users' | 'clients' | 'grants' | 'codes' | 'tokens' | 'attempts'>
   migrate(): Promise<void>
   /** Rejects when a migration is pending. */
   requireSchema(): Promise<void>

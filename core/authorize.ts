@@ -1,5 +1,7 @@
 import { isClientId } from './clients.js'
 import { DomainError } from './errors.js'
+import { secondsAfter } from './instants.js'
+import { newGrant } from './issuing.js'
 import type { Login, LoginAttempt } from './login.js'
 import type { Client } from './model.js'
 import type { Policy } from './policy.js'
@@ -18,6 +20,17 @@ export interface AuthorizationRequest {
   readonly codeChallengeMethod: string | undefined
 }
 
+/** An authorization request that {@link AuthorizeUseCases.judgeRequest} has found to be in order. */
+export interface Authorization {
+  readonly client: Client
+  /** Those that a login grants. */
+  readonly scopes: readonly string[]
+  /** The request's own, when it had one. */
+  readonly redirectUri: string | undefined
+  /** RFC 7636's S256 `code_challenge`, when the request had one. */
+  readonly challenge: string | undefined
+}
+
 export interface AuthorizeUseCases {
   /**
    * The client and where to send the person back to. Throws `invalid_request` when there is no such
@@ -25,15 +38,15 @@ export interface AuthorizeUseCases {
    */
   resolveRedirect(request: AuthorizationRequest): Promise<{ readonly client: Client; readonly redirectUri: string }>
   /**
-   * The scopes that a login would grant. Throws `unsupported_response_type`, `invalid_request` or `invalid_scope`,
+   * What a login would grant. Throws `unsupported_response_type`, `invalid_request` or `invalid_scope`,
    * which are for the client to hear, through the redirect.
    */
-  judgeRequest(client: Client, request: AuthorizationRequest): readonly string[]
+  judgeRequest(client: Client, request: AuthorizationRequest): Authorization
   /**
-   * Judges the request, logs the person in and issues the code. Throws what {@link judgeRequest} throws, and
-   * `access_denied` for a failed login of any kind, `too_many_attempts` and `overloaded`.
+   * Logs the person in and issues the code. Throws `access_denied` for a failed login of any kind, `too_many_attempts`
+   * and `overloaded`.
    */
-  authorize(client: Client, request: AuthorizationRequest, attempt: LoginAttempt): Promise<string>
+  authorize(authorization: Authorization, attempt: LoginAttempt): Promise<string>
 }
 
 export const createAuthorizeUseCases = (
@@ -58,25 +71,18 @@ export const createAuthorizeUseCases = (
 
   judgeRequest: judge,
 
-  async authorize(client, request, attempt) {
-    const scopes = judge(client, request)
+  async authorize({ client, scopes, redirectUri, challenge }, attempt) {
     const user = await login(attempt)
     if (user !== undefined) {
       const secret = await secrets.random()
       const now = clock.now()
       const code = {
         digest: await secrets.digest(secret),
-        grant: {
-          id: await secrets.grantId(),
-          userId: user.id,
-          clientId: client.id,
-          scopes,
-          expiresAt: new Date(now.getTime() + policy.grantSeconds * 1000)
-        },
-        redirectUri: request.redirectUri,
-        challenge: request.codeChallenge,
+        grant: await newGrant(user, client, scopes, now, secrets, policy),
+        redirectUri,
+        challenge,
         issuedAt: now,
-        expiresAt: new Date(now.getTime() + policy.codeSeconds * 1000)
+        expiresAt: secondsAfter(now, policy.codeSeconds)
       }
       if (await codes.insert(code, user.generation)) return secret
     }
@@ -87,8 +93,8 @@ export const createAuthorizeUseCases = (
 /** RFC 7636 section 4.2: base64url of 32 bytes without padding. */
 const CHALLENGE = /^[A-Za-z0-9_-]{43}$/
 
-const judge = (client: Client, request: AuthorizationRequest): readonly string[] => {
-  const { responseType, state, scope, codeChallenge, codeChallengeMethod } = request
+const judge = (client: Client, request: AuthorizationRequest): Authorization => {
+  const { redirectUri, responseType, state, scope, codeChallenge, codeChallengeMethod } = request
   if (responseType === undefined) throw new DomainError('invalid_request', 'response_type is missing')
   if (responseType !== 'code') throw new DomainError('unsupported_response_type', 'response_type must be code')
   if (state === undefined) throw new DomainError('invalid_request', 'state is missing')
@@ -100,5 +106,6 @@ const judge = (client: Client, request: AuthorizationRequest): readonly string[]
     if (codeChallengeMethod !== 'S256') throw new DomainError('invalid_request', 'code_challenge_method must be S256')
     if (!CHALLENGE.test(codeChallenge)) throw new DomainError('invalid_request', 'code_challenge is malformed')
   }
-  return grantScopes(scope === undefined ? [] : parseScope(scope), client.allowedScopes)
+  const scopes = grantScopes(parseScope(scope), client.allowedScopes)
+  return { client, scopes, redirectUri, challenge: codeChallenge }
 }

@@ -1,4 +1,5 @@
 import { DomainError } from './errors.js'
+import { secondsAfter } from './instants.js'
 import type { Client } from './model.js'
 import type { ClientChanges, Ports } from './ports.js'
 import { isRedirectUri } from './redirect-uri.js'
@@ -96,7 +97,7 @@ export const createClientUseCases = ({
 
     async rotateSecret(id, given, keepOldSeconds) {
       const secret = given === undefined ? await secrets.random() : requireSecret(given)
-      const keepUntil = keepOldSeconds === 0 ? undefined : new Date(clock.now().getTime() + keepOldSeconds * 1000)
+      const keepUntil = keepOldSeconds === 0 ? undefined : secondsAfter(clock.now(), keepOldSeconds)
       if (!isClientId(id) || !(await clients.rotateSecret(id, await secrets.digest(secret), keepUntil))) {
         throw new DomainError('not_found', 'no confidential client has this id')
       }

@@ -1,5 +1,5 @@
 import { DomainError } from './errors.js'
-import type { Hero } from './model.js'
+import type { Hero, NewHero } from './model.js'
 import type { HeroQuery, HeroStore } from './ports.js'
 import { requireText } from './text.js'
 
@@ -20,9 +20,9 @@ export interface HeroUseCases {
   /** Throws `not_found`. */
   findHero(id: number): Promise<Hero>
   /** Throws `invalid_input` and, for a name that is taken, `conflict`. */
-  createHero(name: string): Promise<Hero>
+  createHero(hero: NewHero): Promise<Hero>
   /** Throws `invalid_input`, `not_found` and `conflict`. */
-  renameHero(id: number, name: string): Promise<Hero>
+  replaceHero(id: number, hero: NewHero): Promise<Hero>
   /** Throws `not_found`. */
   removeHero(id: number): Promise<void>
 }
@@ -51,17 +51,17 @@ export const createHeroUseCases = (heroes: HeroStore): HeroUseCases => ({
     return hero
   },
 
-  async createHero(name) {
-    const hero = await heroes.insert(requireName(name))
-    if (hero === undefined) throw nameTaken()
-    return hero
+  async createHero(hero) {
+    const created = await heroes.insert(requireValid(hero))
+    if (created === undefined) throw nameTaken()
+    return created
   },
 
-  async renameHero(id, name) {
-    const hero = await heroes.rename(id, requireName(name))
-    if (hero === undefined) throw noSuchHero()
-    if (hero === 'taken') throw nameTaken()
-    return hero
+  async replaceHero(id, hero) {
+    const replaced = await heroes.replace(id, requireValid(hero))
+    if (replaced === undefined) throw noSuchHero()
+    if (replaced === 'taken') throw nameTaken()
+    return replaced
   },
 
   async removeHero(id) {
@@ -72,6 +72,10 @@ export const createHeroUseCases = (heroes: HeroStore): HeroUseCases => ({
 /** Heroes that Node turns into records and text in about a millisecond. */
 const PIECE = 1000
 
-const requireName = (name: string): string => requireText('name', name, 1, 255)
+const requireValid = (hero: NewHero): NewHero => {
+  requireText('name', hero.name, 1, 255)
+  return hero
+}
+
 const noSuchHero = (): DomainError => new DomainError('not_found', 'no hero has this id')
 const nameTaken = (): DomainError => new DomainError('conflict', 'a hero with this name exists')

@@ -1,3 +1,4 @@
+import { secondsAfter } from './instants.js'
 import { CLOCKS_APART_SECONDS, type Policy } from './policy.js'
 import type { Ports } from './ports.js'
 
@@ -19,15 +20,15 @@ const BATCH = 1000
 const SLACK_SECONDS = 60
 
 export const createHousekeepingUseCases = (
-  { tokens, attempts, clock }: Pick<Ports, 'tokens' | 'attempts' | 'clock'>,
+  { grants, tokens, attempts, clock }: Pick<Ports, 'grants' | 'tokens' | 'attempts' | 'clock'>,
   { refreshGraceSeconds }: Pick<Policy, 'refreshGraceSeconds'>
 ): HousekeepingUseCases => ({
   async sweep(signal) {
-    const now = clock.now().getTime()
+    const now = clock.now()
     // Only when no instance can be within the grace any more: an honest repeat without its nonce would count as a theft.
-    await tokens.eraseNonces(new Date(now - (refreshGraceSeconds + CLOCKS_APART_SECONDS) * 1000))
-    const expired = new Date(now - SLACK_SECONDS * 1000)
-    for (const store of [tokens, attempts]) {
+    await tokens.eraseNonces(secondsAfter(now, -refreshGraceSeconds - CLOCKS_APART_SECONDS))
+    const expired = secondsAfter(now, -SLACK_SECONDS)
+    for (const store of [grants, attempts]) {
       while (!signal?.aborted && (await store.removeExpired(expired, BATCH)) === BATCH);
     }
   }

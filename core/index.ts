@@ -1,10 +1,11 @@
-export type { AuthorizationRequest } from './authorize.js'
+export type { Authorization, AuthorizationRequest } from './authorize.js'
 export type { ClientCredentials, NewClient } from './clients.js'
 export { DomainError, type ErrorCode, type ErrorDetails } from './errors.js'
+export { grantTypes } from './grant-types.js'
 export type { HeroPage } from './heroes.js'
 export { couldBeIssued, type TokenAnswer } from './issuing.js'
 export type { LoginAttempt } from './login.js'
-export type { AccessToken, Client, Code, Digest, Grant, Hero, PasswordHash, Token, User } from './model.js'
+export type { AccessToken, Client, Code, Digest, Grant, Hero, NewHero, PasswordHash, Token, User } from './model.js'
 export { CLOCK_TOLERANCE_SECONDS, defaultPolicy, type Policy } from './policy.js'
 export type {
   AttemptLimit,
@@ -13,12 +14,13 @@ export type {
   ClientStore,
   Clock,
   CodeStore,
+  GrantStore,
   HeroQuery,
   HeroStore,
   Nonce,
   PasswordHasher,
   Ports,
-  RefreshableToken,
+  RefreshToken,
   Secrets,
   Spend,
   StoredCode,
@@ -27,6 +29,6 @@ export type {
 } from './ports.js'
 export type { Introspection } from './revocation.js'
 export { isScopeToken } from './scope.js'
-export type { TokenRequest } from './tokens.js'
+export type { TokenRequest } from './token-request.js'
 export { createUseCases, type UseCases } from './use-cases.js'
 export type { Credentials } from './users.js'

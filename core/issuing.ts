@@ -1,4 +1,5 @@
-import type { Client, Grant, Token } from './model.js'
+import { secondsAfter } from './instants.js'
+import type { Client, Grant, Token, User } from './model.js'
 import type { Policy } from './policy.js'
 import type { Ports } from './ports.js'
 
@@ -22,7 +23,23 @@ export interface TokenPair {
  */
 export const couldBeIssued = (text: string): boolean => /^[A-Za-z0-9]{32}$/.test(text)
 
-export type IssuingPolicy = Pick<Policy, 'accessTokenSeconds' | 'refreshTokenSeconds'>
+export type IssuingPolicy = Pick<Policy, 'accessTokenSeconds' | 'refreshTokenSeconds' | 'grantSeconds'>
+
+/** The grant that a login at `now` begins. */
+export const newGrant = async (
+  user: User,
+  client: Client,
+  scopes: readonly string[],
+  now: Date,
+  secrets: Ports['secrets'],
+  policy: Pick<Policy, 'grantSeconds'>
+): Promise<Grant> => ({
+  id: await secrets.grantId(),
+  userId: user.id,
+  clientId: client.id,
+  scopes,
+  expiresAt: secondsAfter(now, policy.grantSeconds)
+})
 
 /** RFC 6749 section 6 binds a refresh token to a client that can authenticate; one without a secret gets none. */
 export const newPair = async (client: Client, secrets: Ports['secrets']): Promise<TokenPair> => ({
@@ -39,15 +56,18 @@ export const tokenOf = async (
   secrets: Ports['secrets'],
   policy: IssuingPolicy
 ): Promise<Token> => {
-  const after = (seconds: number): Date => new Date(Math.min(now.getTime() + seconds * 1000, grant.expiresAt.getTime()))
+  const withinGrant = (seconds: number): Date => {
+    const instant = secondsAfter(now, seconds)
+    return instant < grant.expiresAt ? instant : grant.expiresAt
+  }
   return {
     accessDigest: await secrets.digest(accessToken),
     refreshDigest: refreshToken === undefined ? undefined : await secrets.digest(refreshToken),
     grant,
     scopes,
     issuedAt: now,
-    expiresAt: after(policy.accessTokenSeconds),
-    refreshExpiresAt: refreshToken === undefined ? undefined : after(policy.refreshTokenSeconds)
+    expiresAt: withinGrant(policy.accessTokenSeconds),
+    refreshExpiresAt: refreshToken === undefined ? undefined : withinGrant(policy.refreshTokenSeconds)
   }
 }
 

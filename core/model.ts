@@ -3,6 +3,9 @@ export interface Hero {
   readonly name: string
 }
 
+/** A hero before it is stored. */
+export type NewHero = Omit<Hero, 'id'>
+
 /** SHA-256 of something unguessable: base64url without padding, 43 characters. */
 export type Digest = string
 

@@ -1,4 +1,4 @@
-import type { AccessToken, Client, Code, Digest, Grant, Hero, PasswordHash, Token, User } from './model.js'
+import type { AccessToken, Client, Code, Digest, Grant, Hero, NewHero, PasswordHash, Token, User } from './model.js'
 
 /*
  * What the core needs of the world. Terms that hold for every method:
@@ -14,6 +14,7 @@ export interface Ports {
   readonly heroes: HeroStore
   readonly users: UserStore
   readonly clients: ClientStore
+  readonly grants: GrantStore
   readonly codes: CodeStore
   readonly tokens: TokenStore
   readonly attempts: AttemptStore
@@ -36,9 +37,9 @@ export interface HeroStore {
   /** Here and below `id` may be whatever safe integer. */
   find(id: number): Promise<Hero | undefined>
   /** Stores a hero under a new id. Undefined when the name is taken; of any number of concurrent calls with one name, exactly one stores a hero. */
-  insert(name: string): Promise<Hero | undefined>
-  /** Undefined when no hero has the id. A hero may take its own name again. */
-  rename(id: number, name: string): Promise<Hero | 'taken' | undefined>
+  insert(hero: NewHero): Promise<Hero | undefined>
+  /** Gives a hero everything anew but its id. Undefined when no hero has the id. A hero may take its own name again. */
+  replace(id: number, hero: NewHero): Promise<Hero | 'taken' | undefined>
   /** False when no hero has the id. An id is never given out again. */
   remove(id: number): Promise<boolean>
 }
@@ -114,7 +115,8 @@ export interface Spend {
   readonly nonce: Nonce | undefined
 }
 
-export interface RefreshableToken extends Token {
+/** A refresh token, which may be spent once, with the access token that was issued with it. */
+export interface RefreshToken extends Token {
   /** How the refresh token was spent; undefined while it is not. */
   readonly spent: Spend | undefined
 }
@@ -124,10 +126,8 @@ export interface TokenStore {
   insert(token: Token, generation: number): Promise<boolean>
   /** The token, unless its grant was revoked, a rotation replaced it or it was revoked by itself. Expiry is the caller's to judge. */
   findByAccess(digest: Digest): Promise<AccessToken | undefined>
-  /** The grant that a token names, unless it was revoked. */
-  findGrant(id: string): Promise<Grant | undefined>
   /** The token that carries this refresh token, spent or not, with how it was spent, unless its grant was revoked. */
-  findByRefresh(digest: Digest): Promise<RefreshableToken | undefined>
+  findByRefresh(digest: Digest): Promise<RefreshToken | undefined>
   /**
    * Spends the refresh token, ends its access token and stores `successor` under the same grant, all or nothing.
    * True for at most one call per token, ever. After a false, findByRefresh tells how it was spent.
@@ -135,10 +135,16 @@ export interface TokenStore {
   rotate(digest: Digest, spend: { readonly at: Date; readonly nonce: Nonce }, successor: Token): Promise<boolean>
   /** Ends this access token alone. Unknown digests are no error. */
   revokeAccess(digest: Digest, at: Date): Promise<void>
-  /** Ends a grant for good: a token stored under it later is dead on arrival. Unknown grants are no error. */
-  revokeGrant(grantId: string, at: Date): Promise<void>
   /** Erases the nonces of refresh tokens spent before `at`. The number erased. */
   eraseNonces(at: Date): Promise<number>
+}
+
+/** A grant begins with the first code or token of a login: {@link CodeStore.insert} and {@link TokenStore.insert}. */
+export interface GrantStore {
+  /** The grant, unless it was revoked. Expiry is the caller's to judge. */
+  find(id: string): Promise<Grant | undefined>
+  /** Ends a grant for good: a token stored under it later is dead on arrival. Unknown grants are no error. */
+  revoke(id: string, at: Date): Promise<void>
   /**
    * Removes up to `limit` grants of which every code, access token and refresh token had expired before `at`,
    * with all of them. The number looked at, which is below `limit` once nothing is left to do.

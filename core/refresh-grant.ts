@@ -1,32 +1,27 @@
 import { DomainError } from './errors.js'
+import { latest, secondsAfter } from './instants.js'
 import { answerOf, couldBeIssued, type IssuingPolicy, type TokenAnswer, tokenOf } from './issuing.js'
 import type { Client, Grant } from './model.js'
 import type { Policy } from './policy.js'
-import type { Ports, RefreshableToken } from './ports.js'
+import type { Ports, RefreshToken } from './ports.js'
 import { anyCovers, grantScopes, parseScope } from './scope.js'
-
-export interface RefreshRequest {
-  readonly refreshToken: string | undefined
-  readonly scope: string | undefined
-}
+import { type GrantHandler, requireParameter } from './token-request.js'
 
 /**
  * RFC 6749 section 6 with rotation (RFC 9700 section 4.14.2). A repeat within the grace gets the first answer again;
  * a later one is a theft and ends the grant. Throws `unauthorized_client`, `invalid_request`, `invalid_grant`, `invalid_scope`.
  */
-export type RefreshGrant = (client: Client, request: RefreshRequest) => Promise<TokenAnswer>
-
 export const createRefreshGrant = (
-  { tokens, secrets, clock }: Pick<Ports, 'tokens' | 'secrets' | 'clock'>,
+  { tokens, grants, secrets, clock }: Pick<Ports, 'tokens' | 'grants' | 'secrets' | 'clock'>,
   policy: IssuingPolicy & Pick<Policy, 'refreshGraceSeconds'>
-): RefreshGrant => {
+): GrantHandler => {
   /**
    * Whether a token that was spent at `spentAt` may be repeated at `now`. The time is that of the instance that served the spend: where
    * the two clocks differ, the grace is longer or shorter by the difference. Without a grace nothing is a repeat, not even when
    * `spentAt` lies in this clock's future.
    */
-  const inGrace = (spentAt: number, now: Date): boolean =>
-    policy.refreshGraceSeconds > 0 && now.getTime() < spentAt + policy.refreshGraceSeconds * 1000
+  const inGrace = (spentAt: Date, now: Date): boolean =>
+    policy.refreshGraceSeconds > 0 && now < secondsAfter(spentAt, policy.refreshGraceSeconds)
 
   /**
    * `unspentAt`: when this instance saw the token unspent, if it did. The spend came after that, whatever time it was stored with. So the
@@ -34,14 +29,14 @@ export const createRefreshGrant = (
    */
   const repeat = async (
     refreshToken: string,
-    { spent, grant }: RefreshableToken,
+    { spent, grant }: RefreshToken,
     requested: readonly string[],
     client: Client,
-    unspentAt = new Date(0)
+    unspentAt?: Date
   ): Promise<TokenAnswer> => {
     const now = clock.now()
-    if (spent?.nonce === undefined || !inGrace(Math.max(spent.at.getTime(), unspentAt.getTime()), now)) {
-      await tokens.revokeGrant(grant.id, now)
+    if (spent?.nonce === undefined || !inGrace(latest(spent.at, unspentAt), now)) {
+      await grants.revoke(grant.id, now)
       throw invalidGrant()
     }
     const pair = await secrets.successor(refreshToken, spent.nonce)
@@ -51,16 +46,16 @@ export const createRefreshGrant = (
     return answerOf(pair, first, now)
   }
 
-  return async (client, { refreshToken, scope }) => {
+  return async (client, request) => {
     if (client.secretDigest === undefined) {
       throw new DomainError('unauthorized_client', 'a public client has no refresh tokens')
     }
-    if (refreshToken === undefined) throw new DomainError('invalid_request', 'refresh_token is missing')
-    const requested = scope === undefined ? [] : parseScope(scope)
+    const refreshToken = requireParameter('refresh_token', request.refreshToken)
+    const requested = parseScope(request.scope)
     if (!couldBeIssued(refreshToken)) throw invalidGrant()
     const digest = await secrets.digest(refreshToken)
     const now = clock.now()
-    const find = async (): Promise<RefreshableToken> => {
+    const find = async (): Promise<RefreshToken> => {
       const token = await tokens.findByRefresh(digest)
       if (token === undefined || token.grant.clientId !== client.id || token.grant.expiresAt <= now) {
         throw invalidGrant()

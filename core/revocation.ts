@@ -26,15 +26,16 @@ export interface RevocationUseCases {
 
 export const createRevocationUseCases = ({
   users,
+  grants,
   tokens,
   secrets,
   clock
-}: Pick<Ports, 'users' | 'tokens' | 'secrets' | 'clock'>): RevocationUseCases => {
+}: Pick<Ports, 'users' | 'grants' | 'tokens' | 'secrets' | 'clock'>): RevocationUseCases => {
   /** What the text is as an access and as a refresh token, and the grant of whichever it is. */
   const find = async (secret: string) => {
     const digest = await secrets.digest(secret)
     const [access, refresh] = await Promise.all([tokens.findByAccess(digest), tokens.findByRefresh(digest)])
-    const grant = refresh?.grant ?? (access && (await tokens.findGrant(access.grantId)))
+    const grant = refresh?.grant ?? (access && (await grants.find(access.grantId)))
     return { digest, access, refresh, grant }
   }
 
@@ -47,9 +48,7 @@ export const createRevocationUseCases = ({
       if (grant.clientId !== client.id) {
         throw new DomainError('invalid_grant', 'the token was issued to another client')
       }
-      await (refresh === undefined
-        ? tokens.revokeAccess(digest, clock.now())
-        : tokens.revokeGrant(grant.id, clock.now()))
+      await (refresh === undefined ? tokens.revokeAccess(digest, clock.now()) : grants.revoke(grant.id, clock.now()))
     },
 
     async introspectToken(client, secret) {

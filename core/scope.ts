@@ -16,7 +16,7 @@ const MOST_CHARACTERS = 4096
  * Splits RFC 6749 section 3.3's `scope`, in the order given and without repeats. Spaces before, after and between the parts
  * are as one. Throws `invalid_scope` when a part breaks the grammar or the whole is longer than anyone needs.
  */
-export const parseScope = (scope: string): readonly string[] => {
+export const parseScope = (scope = ''): readonly string[] => {
   if (scope.length > MOST_CHARACTERS) throw tooLong()
   const tokens = new Set(scope.split(' ').filter(part => part !== ''))
   if (tokens.size > MOST_SCOPES) throw tooLong()

@@ -1,12 +1,13 @@
 import { type AuthorizeUseCases, createAuthorizeUseCases } from './authorize.js'
+import { type BearerUseCases, createBearerUseCases } from './bearer.js'
 import { type ClientUseCases, createClientUseCases } from './clients.js'
+import { createTokenUseCases, type TokenUseCases } from './grant-types.js'
 import { createHeroUseCases, type HeroUseCases } from './heroes.js'
 import { createHousekeepingUseCases, type HousekeepingUseCases } from './housekeeping.js'
 import { createLogin } from './login.js'
 import type { Policy } from './policy.js'
 import type { Ports } from './ports.js'
 import { createRevocationUseCases, type RevocationUseCases } from './revocation.js'
-import { createTokenUseCases, type TokenUseCases } from './tokens.js'
 import { createUserUseCases, type UserUseCases } from './users.js'
 
 export type UseCases = HeroUseCases &
@@ -14,6 +15,7 @@ export type UseCases = HeroUseCases &
   ClientUseCases &
   AuthorizeUseCases &
   TokenUseCases &
+  BearerUseCases &
   RevocationUseCases &
   HousekeepingUseCases
 
@@ -26,6 +28,7 @@ export const createUseCases = (ports: Ports, policy: Policy): UseCases => {
     ...createClientUseCases(ports),
     ...createAuthorizeUseCases(ports, policy, login),
     ...createTokenUseCases(ports, policy, login),
+    ...createBearerUseCases(ports),
     ...createRevocationUseCases(ports),
     ...createHousekeepingUseCases(ports, policy)
   }

@@ -1,4 +1,4 @@
-import { createHash, createHmac, randomBytes, randomFillSync, randomUUID, timingSafeEqual } from 'node:crypto'
+import { createHmac, hash, randomBytes, randomFillSync, randomUUID, timingSafeEqual } from 'node:crypto'
 import type { Secrets } from '../../core/ports.js'
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
@@ -47,7 +47,7 @@ export const createSecrets = (): Secrets => {
     },
 
     async digest(text) {
-      return createHash('sha256').update(text, 'utf8').digest('base64url')
+      return hash('sha256', text, 'base64url')
     },
 
     async equal(a, b) {

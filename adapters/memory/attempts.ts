@@ -1,3 +1,4 @@
+import { secondsAfter } from '../../core/instants.js'
 import type { Digest } from '../../core/model.js'
 import type { AttemptStore } from '../../core/ports.js'
 
@@ -15,7 +16,7 @@ export const createAttemptStore = (): AttemptStore => {
   }
 
   const beginWindow = (key: Digest, at: Date, seconds: number): Window => {
-    const window: Window = { count: 0, endsAt: at.getTime() + seconds * 1000 }
+    const window: Window = { count: 0, endsAt: secondsAfter(at, seconds).getTime() }
     // Deleted first: the map stays in the order in which the windows began, and the housekeeping finds the ended ones first.
     windows.delete(key)
     windows.set(key, window)

@@ -1,4 +1,4 @@
-import type { Hero } from '../../core/model.js'
+import type { Hero, NewHero } from '../../core/model.js'
 import type { HeroStore } from '../../core/ports.js'
 
 interface HeroRow {
@@ -7,7 +7,7 @@ interface HeroRow {
   readonly lowerCaseName: string
 }
 
-const toRow = (id: number, name: string): HeroRow => ({
+const toRow = (id: number, { name }: NewHero): HeroRow => ({
   hero: Object.freeze({ id, name }),
   lowerCaseName: name.toLowerCase()
 })
@@ -33,23 +33,22 @@ export const createHeroStore = (): HeroStore => {
       return rows[id]?.hero
     },
 
-    async insert(name) {
-      if (names.has(name)) return undefined
-      const row = toRow(rows.length, name)
+    async insert(hero) {
+      if (names.has(hero.name)) return undefined
+      const row = toRow(rows.length, hero)
       rows.push(row)
-      names.add(name)
+      names.add(row.hero.name)
       return row.hero
     },
 
-    async rename(id, name) {
+    async replace(id, hero) {
       const present = rows[id]
       if (present === undefined) return undefined
-      if (present.hero.name === name) return present.hero
-      if (names.has(name)) return 'taken'
-      const row = toRow(id, name)
+      if (present.hero.name !== hero.name && names.has(hero.name)) return 'taken'
+      const row = toRow(id, hero)
       rows[id] = row
       names.delete(present.hero.name)
-      names.add(name)
+      names.add(row.hero.name)
       return row.hero
     },
 

@@ -2,12 +2,13 @@ import type { Ports } from '../../core/ports.js'
 import { createAttemptStore } from './attempts.js'
 import { createClientStore } from './clients.js'
 import { createCodeStore } from './codes.js'
+import { createGrantStore } from './grants.js'
 import { createHeroStore } from './heroes.js'
 import { createTables } from './tables.js'
 import { createTokenStore } from './tokens.js'
 import { createUserStore } from './users.js'
 
-export type Stores = Pick<Ports, 'heroes' | 'users' | 'clients' | 'codes' | 'tokens' | 'attempts'>
+export type Stores = Pick<Ports, 'heroes' | 'users' | 'clients' | 'grants' | 'codes' | 'tokens' | 'attempts'>
 
 /**
  * Every store, empty, in this process's memory. A method does its work before its promise is handed out,
@@ -19,6 +20,7 @@ export const createMemoryStores = (): Stores => {
     heroes: createHeroStore(),
     users: createUserStore(tables),
     clients: createClientStore(tables),
+    grants: createGrantStore(tables),
     codes: createCodeStore(tables),
     tokens: createTokenStore(tables),
     attempts: createAttemptStore()

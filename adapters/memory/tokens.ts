@@ -3,39 +3,20 @@ import type { TokenStore } from '../../core/ports.js'
 import {
   beginGrant,
   copyAccess,
-  copyGrant,
   copySpend,
   copyToken,
-  type GrantRow,
   isLive,
-  minuteOf,
-  removeGrant,
   schedule,
   storeToken,
   type Tables,
-  type TokenRow,
-  unschedule
+  type TokenRow
 } from './tables.js'
 
 export const createTokenStore = (tables: Tables): TokenStore => {
-  const { grants, tokensByAccess, tokensByRefresh, withNonce, due } = tables
+  const { tokensByAccess, tokensByRefresh, withNonce } = tables
 
   const live = (row: TokenRow | undefined): TokenRow | undefined => (row && isLive(row.grant) ? row : undefined)
   const liveByRefresh = (digest: Digest): TokenRow | undefined => live(tokensByRefresh.get(digest))
-
-  /** Up to `limit` grants that may be expired before `at`. */
-  const takeDue = (at: number, limit: number): GrantRow[] => {
-    const found: GrantRow[] = []
-    for (const [minute, waiting] of due) {
-      if (minute > minuteOf(at)) continue
-      for (const grant of waiting) {
-        if (found.length >= limit) return found
-        // A grant that is due within the minute of `at`, but later, is left for a later call.
-        if (grant.lastExpiry < at || grant.dueMinute < minuteOf(grant.lastExpiry)) found.push(grant)
-      }
-    }
-    return found
-  }
 
   return {
     async insert(token, generation) {
@@ -49,11 +30,6 @@ export const createTokenStore = (tables: Tables): TokenStore => {
     async findByAccess(digest) {
       const row = live(tokensByAccess.get(digest))
       return row === undefined || row.accessEnded ? undefined : copyAccess(row)
-    },
-
-    async findGrant(id) {
-      const row = grants.get(id)
-      return row && isLive(row) ? copyGrant(row.grant) : undefined
     },
 
     async findByRefresh(digest) {
@@ -76,11 +52,6 @@ export const createTokenStore = (tables: Tables): TokenStore => {
       if (row !== undefined) row.accessEnded = true
     },
 
-    async revokeGrant(grantId) {
-      const grant = grants.get(grantId)
-      if (grant !== undefined) grant.revoked = true
-    },
-
     async eraseNonces(at) {
       let erased = 0
       for (const row of withNonce) {
@@ -90,20 +61,6 @@ export const createTokenStore = (tables: Tables): TokenStore => {
         erased += 1
       }
       return erased
-    },
-
-    async removeExpired(at, limit) {
-      const found = takeDue(at.getTime(), limit)
-      for (const grant of found) {
-        if (grant.lastExpiry < at.getTime()) {
-          removeGrant(tables, grant)
-        } else {
-          // Tokens do not move their grant as they are stored: most grants are looked at once per refresh token at most.
-          unschedule(tables, grant)
-          schedule(tables, grant)
-        }
-      }
-      return found.length
     }
   }
 }

@@ -1,10 +1,12 @@
 import { eq } from 'drizzle-orm'
+import { latest, secondsAfter } from '../../core/instants.js'
 import type { AttemptLimit, AttemptStore } from '../../core/ports.js'
 import type { Driver } from './connection/driver.js'
 import { key, type Lookups } from './lookup/lookups.js'
 import { attempts } from './schema.js'
-import { builder, typed } from './sql/statements.js'
-import { bytesElement, bytesList, bytesOrNull, latest, optional, readInstant } from './sql/values.js'
+import { typed } from './sql/columns.js'
+import { builder } from './sql/statements.js'
+import { bytesElement, bytesList, bytesOrNull, optional, readInstant } from './sql/values.js'
 
 // Counts may be lost when the server crashes, and are not waited for until they are on its disk.
 const NEED_NOT_LAST = "set_config('synchronous_commit', 'off', true)"
@@ -60,7 +62,7 @@ export const createAttemptStore = ({ write, transaction }: Driver, lookups: Look
     select: builder(write).select(columns).from(attempts).where(eq(attempts.key, key)),
     type: 'bytea',
     literal: bytesElement,
-    read: ([, count, endsAt]) => ({ count: Number(count), endsAt: readInstant(endsAt) })
+    read: ({ count, endsAt }) => ({ count: Number(count), endsAt: readInstant(endsAt) })
   })
 
   /** The instant at which the last of the full windows ends. */
@@ -70,7 +72,8 @@ export const createAttemptStore = ({ write, transaction }: Driver, lookups: Look
       const attempt = found[index]
       return attempt !== undefined && attempt.endsAt > at && attempt.count >= most ? [attempt.endsAt] : []
     })
-    return ends.length === 0 ? undefined : latest(...ends)
+    const [first, ...others] = ends
+    return first && latest(first, ...others)
   }
 
   return {
@@ -83,7 +86,7 @@ export const createAttemptStore = ({ write, transaction }: Driver, lookups: Look
       return transaction('attempt.take', async run => {
         await run(LOCK, [keys, at])
         // A statement of its own: it sees what those have counted whom the first one had to wait for.
-        const [row] = await run(COUNT, [keys, most, at, new Date(at.getTime() + windowSeconds * 1000)])
+        const [row] = await run(COUNT, [keys, most, at, secondsAfter(at, windowSeconds)])
         return optional(row?.[0], readInstant)
       })
     },

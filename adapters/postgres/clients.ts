@@ -5,7 +5,8 @@ import type { Driver } from './connection/driver.js'
 import { removeGrantsInPieces } from './grants-in-pieces.js'
 import { key, type Lookups } from './lookup/lookups.js'
 import { clients } from './schema.js'
-import { builder, plain, typed } from './sql/statements.js'
+import { type Row, typed } from './sql/columns.js'
+import { builder, plain } from './sql/statements.js'
 import { optional, orUndefined, readBytes, readInstant, readTexts, textElement } from './sql/values.js'
 
 const columns = {
@@ -87,9 +88,9 @@ export const createClientStore = (driver: Driver, lookups: Lookups): ClientStore
   }
 }
 
-type Row = typeof clients.$inferSelect
+type ClientRow = typeof clients.$inferSelect
 
-const toClient = ({ previousDigest, previousUntil, ...row }: Row): Client => ({
+const toClient = ({ previousDigest, previousUntil, ...row }: ClientRow): Client => ({
   id: row.id,
   secretDigest: orUndefined(row.secretDigest),
   previousSecret:
@@ -100,21 +101,19 @@ const toClient = ({ previousDigest, previousUntil, ...row }: Row): Client => ({
   requirePkce: row.requirePkce
 })
 
-const readClient = (values: readonly unknown[]): Client => {
-  const [id, secretDigest, previousDigest, previousUntil, redirectUri, allowedScopes, name, requirePkce] = values
-  return toClient({
-    id: String(id),
-    secretDigest: optional(secretDigest, readBytes) ?? null,
-    previousDigest: optional(previousDigest, readBytes) ?? null,
-    previousUntil: optional(previousUntil, readInstant) ?? null,
-    redirectUri: optional(redirectUri, String) ?? null,
-    allowedScopes: readTexts(allowedScopes),
-    name: optional(name, String) ?? null,
-    requirePkce: requirePkce === true
+const readClient = (row: Row): Client =>
+  toClient({
+    id: String(row.id),
+    secretDigest: optional(row.secretDigest, readBytes) ?? null,
+    previousDigest: optional(row.previousDigest, readBytes) ?? null,
+    previousUntil: optional(row.previousUntil, readInstant) ?? null,
+    redirectUri: optional(row.redirectUri, String) ?? null,
+    allowedScopes: readTexts(row.allowedScopes),
+    name: optional(row.name, String) ?? null,
+    requirePkce: row.requirePkce === true
   })
-}
 
-const toRow = ({ previousSecret, ...client }: Client): Row => ({
+const toRow = ({ previousSecret, ...client }: Client): ClientRow => ({
   id: client.id,
   secretDigest: client.secretDigest ?? null,
   previousDigest: previousSecret?.digest ?? null,
@@ -126,7 +125,7 @@ const toRow = ({ previousSecret, ...client }: Client): Row => ({
 })
 
 /** A key that is there without a value empties its column. */
-const toColumns = (changes: ClientChanges): Partial<Row> => ({
+const toColumns = (changes: ClientChanges): Partial<ClientRow> => ({
   ...('redirectUri' in changes && { redirectUri: changes.redirectUri ?? null }),
   ...('name' in changes && { name: changes.name ?? null }),
   ...(changes.allowedScopes && { allowedScopes: [...changes.allowedScopes] }),

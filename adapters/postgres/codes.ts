@@ -4,7 +4,8 @@ import type { Driver } from './connection/driver.js'
 import { BEGIN_GRANT, beginGrant, grantColumns, readGrant } from './grants.js'
 import { key, type Lookups } from './lookup/lookups.js'
 import { codes, grants } from './schema.js'
-import { builder, typed } from './sql/statements.js'
+import { type Row, typed } from './sql/columns.js'
+import { builder } from './sql/statements.js'
 import { TOKEN_COLUMNS, tokenValues } from './sql/token-rows.js'
 import { bytes, bytesElement, optional, readBytes, readInstant } from './sql/values.js'
 
@@ -46,18 +47,15 @@ const columns = {
   spent: typed(codes.spent)
 }
 
-const readCode = (values: readonly unknown[]): StoredCode => {
-  const [digest, redirectUri, challenge, issuedAt, expiresAt, spent] = values.slice(Object.keys(grantColumns).length)
-  return {
-    digest: readBytes(digest),
-    grant: readGrant(values),
-    redirectUri: optional(redirectUri, String),
-    challenge: optional(challenge, String),
-    issuedAt: readInstant(issuedAt),
-    expiresAt: readInstant(expiresAt),
-    spent: spent === true
-  }
-}
+const readCode = (row: Row): StoredCode => ({
+  digest: readBytes(row.digest),
+  grant: readGrant(row),
+  redirectUri: optional(row.redirectUri, String),
+  challenge: optional(row.challenge, String),
+  issuedAt: readInstant(row.issuedAt),
+  expiresAt: readInstant(row.expiresAt),
+  spent: row.spent === true
+})
 
 export const createCodeStore = ({ write }: Pick<Driver, 'write'>, lookups: Lookups): CodeStore => {
   const find = lookups.create({

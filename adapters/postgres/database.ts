@@ -4,6 +4,7 @@ import { createClientStore } from './clients.js'
 import { createCodeStore } from './codes.js'
 import type { Driver } from './connection/driver.js'
 import type { ServerOptions } from './connection/server.js'
+import { createGrantStore } from './grants.js'
 import { createHeroStore } from './heroes.js'
 import { createLookups } from './lookup/lookups.js'
 import { createCheck, migrate, requireSchema } from './migrations.js'
@@ -17,7 +18,7 @@ export type { ServerOptions } from './connection/server.js'
 export { UnfitDatabaseError } from './migrations.js'
 
 export interface Database {
-  readonly stores: Pick<Ports, 'heroes' | 'users' | 'clients' | 'codes' | 'tokens' | 'attempts'>
+  readonly stores: Pick<Ports, 'heroes' | 'users' | 'clients' | 'grants' | 'codes' | 'tokens' | 'attempts'>
   /**
    * Applies pending migrations. Of any number of instances at once one does so, and the others wait for it. Rejects with an
    * {@link UnfitDatabaseError} when the database's encoding is not UTF8.
@@ -53,6 +54,7 @@ const over = (driver: Driver): Database => {
       heroes: createHeroStore(driver, lookups),
       users: createUserStore(driver, lookups),
       clients: createClientStore(driver, lookups),
+      grants: createGrantStore(driver, lookups),
       codes: createCodeStore(driver, lookups),
       tokens: createTokenStore(driver, lookups),
       attempts: createAttemptStore(driver, lookups)

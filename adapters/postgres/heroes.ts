@@ -1,41 +1,47 @@
-import { eq } from 'drizzle-orm'
-import type { Hero } from '../../core/model.js'
+import { eq, getTableColumns } from 'drizzle-orm'
+import type { Hero, NewHero } from '../../core/model.js'
 import type { HeroStore } from '../../core/ports.js'
 import type { Driver } from './connection/driver.js'
 import { isDuplicate } from './connection/errors.js'
 import { gather } from './lookup/gather.js'
 import { key, type Lookups } from './lookup/lookups.js'
 import { heroes } from './schema.js'
-import { builder, plain, typed } from './sql/statements.js'
-import { textList } from './sql/values.js'
+import { listed, manyRows, type Row, rowsOf, typed } from './sql/columns.js'
+import { builder, plain } from './sql/statements.js'
 
 const columns = { id: typed(heroes.id), name: typed(heroes.name) }
-const toHero = ([id, name]: readonly unknown[]): Hero => ({ id: Number(id), name: String(name) })
+const toHero = ({ id, name }: Row): Hero => ({ id: Number(id), name: String(name) })
+const toRow = ({ name }: NewHero) => ({ name, nameLower: name.toLowerCase() })
+
+const readRow = rowsOf(columns)
+const readHero = (values: readonly unknown[]): Hero => toHero(readRow(values))
 
 // strpos, unlike LIKE, has no pattern to escape; it finds an empty text everywhere.
 const LIST = `
-select id::int8, name::text from hero
+select ${listed(columns)} from hero
 where id > $1 and strpos(name_lower, $2) > 0
 order by id limit $3`
 
 // The names come sorted: two statements that wait for each other's names would deadlock (40P01).
+const { id: _generated, ...stored } = getTableColumns(heroes)
+const { names, from, lists } = manyRows(stored)
 const INSERT = `
-insert into hero (name, name_lower)
-select name, name_lower from unnest($1::text[], $2::text[]) as asked (name, name_lower)
+insert into hero (${names})
+select ${names} from ${from}
 on conflict (name) do nothing
-returning id::int8, name::text`
+returning ${listed(columns)}`
 
 export const createHeroStore = ({ write }: Pick<Driver, 'write'>, lookups: Lookups): HeroStore => {
   const writer = builder(write)
 
   const insert = gather(
-    async (names: readonly string[]) => {
-      const sorted = names.toSorted()
-      const rows = await write(INSERT, [textList(sorted), textList(sorted.map(name => name.toLowerCase()))])
-      const stored = new Map(rows.map(toHero).map(hero => [hero.name, hero]))
-      return names.map(name => stored.get(name))
+    async (wanted: readonly NewHero[]) => {
+      const sorted = wanted.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+      const rows = await write(INSERT, lists(sorted.map(toRow)))
+      const stored = new Map(rows.map(readHero).map(hero => [hero.name, hero]))
+      return wanted.map(({ name }) => stored.get(name))
     },
-    name => name
+    ({ name }) => name
   )
 
   return {
@@ -50,16 +56,16 @@ export const createHeroStore = ({ write }: Pick<Driver, 'write'>, lookups: Looku
     }),
 
     async list({ nameContains = '', after = Number.MIN_SAFE_INTEGER, limit = Number.MAX_SAFE_INTEGER }) {
-      return (await write(LIST, [after, nameContains.toLowerCase(), limit])).map(toHero)
+      return (await write(LIST, [after, nameContains.toLowerCase(), limit])).map(readHero)
     },
 
     insert,
 
-    async rename(id, name) {
-      const renaming = writer.update(heroes).set({ name, nameLower: name.toLowerCase() }).where(eq(heroes.id, id))
+    async replace(id, hero) {
+      const replacing = writer.update(heroes).set(toRow(hero)).where(eq(heroes.id, id))
       try {
-        const [hero] = await plain(renaming.returning(columns))
-        return hero
+        const [replaced] = await plain(replacing.returning(columns))
+        return replaced
       } catch (error) {
         if (isDuplicate(error)) return 'taken'
         throw error
@@ -67,12 +73,7 @@ export const createHeroStore = ({ write }: Pick<Driver, 'write'>, lookups: Looku
     },
 
     async remove(id) {
-      const removed = await plain(
-        writer
-          .delete(heroes)
-          .where(eq(heroes.id, id))
-          .returning({ id: typed(heroes.id) })
-      )
+      const removed = await plain(writer.delete(heroes).where(eq(heroes.id, id)).returning({ id: columns.id }))
       return removed.length > 0
     }
   }

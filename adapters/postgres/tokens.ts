@@ -1,15 +1,16 @@
 import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
+import { latest } from '../../core/instants.js'
 import type { AccessToken } from '../../core/model.js'
-import type { RefreshableToken, TokenStore } from '../../core/ports.js'
+import type { RefreshToken, TokenStore } from '../../core/ports.js'
 import type { Driver } from './connection/driver.js'
 import { BEGIN_GRANT, beginGrant, grantColumns, readGrant } from './grants.js'
 import { key, type Lookups } from './lookup/lookups.js'
 import { createRotation } from './rotation.js'
 import { grants, tokens } from './schema.js'
-import { builder, plain, typed } from './sql/statements.js'
+import { type Row, typed } from './sql/columns.js'
+import { builder, plain } from './sql/statements.js'
 import { TOKEN_COLUMNS, tokenValues } from './sql/token-rows.js'
-import { bytesElement, latest, optional, readBytes, readInstant, readTexts } from './sql/values.js'
-import { eraseNonces, removeExpired } from './sweep.js'
+import { bytesElement, optional, readBytes, readInstant, readTexts } from './sql/values.js'
 
 const INSERT = `
 with ${BEGIN_GRANT}
@@ -24,11 +25,11 @@ const accessColumns = {
   expiresAt: typed(tokens.expiresAt)
 }
 
-const readAccess = ([grantId, scopes, issuedAt, expiresAt]: readonly unknown[]): AccessToken => ({
-  grantId: String(grantId),
-  scopes: readTexts(scopes),
-  issuedAt: readInstant(issuedAt),
-  expiresAt: readInstant(expiresAt)
+const readAccess = (row: Row): AccessToken => ({
+  grantId: String(row.grantId),
+  scopes: readTexts(row.scopes),
+  issuedAt: readInstant(row.issuedAt),
+  expiresAt: readInstant(row.expiresAt)
 })
 
 const refreshColumns = {
@@ -43,26 +44,31 @@ const refreshColumns = {
   nonce: typed(tokens.nonce)
 }
 
-const readRefreshable = (values: readonly unknown[]): RefreshableToken => {
-  const [accessDigest, refreshDigest, scopes, issuedAt, expiresAt, refreshExpiresAt, spentAt, nonce] = values.slice(
-    Object.keys(grantColumns).length
-  )
-  return {
-    accessDigest: readBytes(accessDigest),
-    refreshDigest: optional(refreshDigest, readBytes),
-    grant: readGrant(values),
-    scopes: readTexts(scopes),
-    issuedAt: readInstant(issuedAt),
-    expiresAt: readInstant(expiresAt),
-    refreshExpiresAt: optional(refreshExpiresAt, readInstant),
-    spent: optional(spentAt, at => ({ at: readInstant(at), nonce: optional(nonce, readBytes) }))
-  }
-}
+const readRefresh = (row: Row): RefreshToken => ({
+  accessDigest: readBytes(row.accessDigest),
+  refreshDigest: optional(row.refreshDigest, readBytes),
+  grant: readGrant(row),
+  scopes: readTexts(row.scopes),
+  issuedAt: readInstant(row.issuedAt),
+  expiresAt: readInstant(row.expiresAt),
+  refreshExpiresAt: optional(row.refreshExpiresAt, readInstant),
+  spent: optional(row.spentAt, at => ({ at: readInstant(at), nonce: optional(row.nonce, readBytes) }))
+})
 
-export const createTokenStore = (
-  { write, transaction }: Pick<Driver, 'write' | 'transaction'>,
-  lookups: Lookups
-): TokenStore => {
+/** Few enough for one statement to stay far below its time limit. */
+const NONCES_PER_STATEMENT = 5000
+
+// A token that someone has locked is left to the next sweep: waiting for it would end this one (55P03).
+const ERASE_NONCES = `
+with erased as (
+  update token set nonce = null where access_digest in (
+    select access_digest from token where nonce is not null and spent_at < $1
+    order by spent_at, access_digest limit $2 for update skip locked
+  ) returning true
+)
+select count(*)::int4 from erased`
+
+export const createTokenStore = ({ write }: Pick<Driver, 'write'>, lookups: Lookups): TokenStore => {
   const writer = builder(write)
 
   // By an index of the revoked alone, which is small: the grant's own row and its index are four more pages to read among millions.
@@ -112,19 +118,7 @@ export const createTokenStore = (
         .where(and(eq(tokens.refreshDigest, key), isNull(grants.revokedAt))),
       type: 'bytea',
       literal: bytesElement,
-      read: readRefreshable
-    }),
-
-    findGrant: lookups.create({
-      name: 'grant',
-      columns: grantColumns,
-      select: writer
-        .select(grantColumns)
-        .from(grants)
-        .where(and(eq(grants.id, key), isNull(grants.revokedAt))),
-      type: 'uuid',
-      literal: String,
-      read: readGrant
+      read: readRefresh
     }),
 
     rotate: (digest, spend, successor) => rotate({ digest, spend, successor }),
@@ -133,13 +127,15 @@ export const createTokenStore = (
       await plain(writer.update(tokens).set({ revokedAt: at }).where(eq(tokens.accessDigest, digest)))
     },
 
-    // A tombstone, not an UPDATE of the tokens: that would miss one that a concurrent rotation has yet to commit.
-    async revokeGrant(grantId, at) {
-      await plain(writer.update(grants).set({ revokedAt: at }).where(eq(grants.id, grantId)))
-    },
-
-    eraseNonces: at => eraseNonces(write, at),
-
-    removeExpired: (at, limit) => removeExpired(transaction, at, limit)
+    async eraseNonces(at) {
+      let total = 0
+      let erased: number
+      do {
+        const [row] = await write(ERASE_NONCES, [at, NONCES_PER_STATEMENT])
+        erased = Number(row?.[0])
+        total += erased
+      } while (erased === NONCES_PER_STATEMENT)
+      return total
+    }
   }
 }

@@ -5,7 +5,8 @@ import type { Driver } from './connection/driver.js'
 import { removeGrantsInPieces, revokeGrantsInPieces } from './grants-in-pieces.js'
 import { key, type Lookups } from './lookup/lookups.js'
 import { grants, users } from './schema.js'
-import { builder, plain, prepared, typed } from './sql/statements.js'
+import { type Row, typed } from './sql/columns.js'
+import { builder, plain, prepared } from './sql/statements.js'
 import { textElement } from './sql/values.js'
 
 const columns = {
@@ -16,7 +17,7 @@ const columns = {
   generation: typed(users.generation)
 }
 
-const readUser = ([id, username, hash, salt, generation]: readonly unknown[]): User => ({
+const readUser = ({ id, username, hash, salt, generation }: Row): User => ({
   id: Number(id),
   username: String(username),
   password: { hash: String(hash), salt: String(salt) },

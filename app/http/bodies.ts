@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import formbody from '@fastify/formbody'
 import type { FastifyRequest, onRouteHookHandler, preParsingHookHandler } from 'fastify'
 import { DomainError } from '../../core/index.js'
-import { HttpError } from './errors.js'
+import { type ErrorForm, HttpError } from './errors.js'
 import { type Form, parseForm } from './forms.js'
 import type { Http, HttpPlugin } from './http.js'
 import { isBeyondBounds } from './json-bounds.js'
@@ -34,10 +34,13 @@ export const jsonRoutes =
     done()
   }
 
-/** Routes whose request bodies are forms; any other body is refused. */
+/** Routes whose request bodies are forms, and which tell of errors in this form; any other body is refused. */
 export const formRoutes =
-  (routes: (http: Http) => void): HttpPlugin =>
+  (errorForm: ErrorForm, routes: (http: Http) => void): HttpPlugin =>
   (http, _options, done) => {
+    http.addHook('onRoute', route => {
+      route.config = { ...route.config, errorForm }
+    })
     http.addHook('onRoute', guardBody)
     http.register(formbody, { parser: text => ({ form: parseForm(text) }) })
     routes(http)

@@ -52,22 +52,28 @@ export interface Answer {
   readonly body: string
 }
 
-/** Draws what `/auth/code` answers when it refuses; `headers` has its content type. */
+/** Draws the page that tells a person of an error; `headers` has its content type. */
 export type ErrorPage = (status: number, message: string) => Omit<Answer, 'status'>
 
-/** What a request for a target (RFC 9112 section 3.2) or a route's path is answered when it fails. */
-export type AnswerFor = (error: unknown, target: string) => Answer
+/**
+ * How errors are told: `json` as `{"error": text}`, `oauth` as RFC 6749 section 5.2 has it, `page` to a person.
+ * A group of routes declares its form as `errorForm` in the `config` of its routes; without one it is `json`.
+ */
+export type ErrorForm = 'json' | 'oauth' | 'page'
+
+/** What a request is answered when it fails. */
+export type AnswerFor = (error: unknown, form: ErrorForm) => Answer
 
 export const createAnswerFor =
   (errorPage: ErrorPage): AnswerFor =>
-  (error, target) => {
-    const { status, code, message, headers } = failureOf(error, target.startsWith('/auth/'))
-    if (/^\/auth\/code(?:\?|$)/.test(target)) {
+  (error, form) => {
+    const { status, code, message, headers } = failureOf(error, form)
+    if (form === 'page') {
       const page = errorPage(status, message)
       return { status, headers: { ...page.headers, ...headers }, body: page.body }
     }
     const type = { 'content-type': 'application/json; charset=utf-8' }
-    if (!target.startsWith('/auth/')) {
+    if (form === 'json') {
       return { status, headers: { ...type, ...headers }, body: JSON.stringify({ error: message }) }
     }
     const body = JSON.stringify({ error: code, error_description: message })
@@ -80,13 +86,25 @@ export const createErrorHandler =
   (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     // Fastify reads the body before it says that there is no route, and may refuse that first.
     const failure = request.is404 && !(error instanceof HttpError) ? noRoute(request) : error
-    const answer = answerFor(failure, request.routeOptions.url ?? request.url)
+    const answer = answerFor(failure, errorFormOf(request))
     if (answer.status >= 500) logger.error({ reqId: request.id, err: failure }, 'a request failed')
     // Fastify closes the connection when a body is refused, and a client that is still sending is reset before it reads
     // why. Kept open, Node discards the rest. The drain's own `connection: close` is a header of the raw response.
     if (!reply.raw.hasHeader('connection')) reply.removeHeader('connection')
     reply.code(answer.status).headers(answer.headers).send(answer.body)
   }
+
+const errorFormOf = ({ is404, url, routeOptions: { config } }: FastifyRequest): ErrorForm => {
+  if (is404) return errorFormAt(url)
+  const declared = 'errorForm' in config ? config.errorForm : undefined
+  return declared === 'oauth' || declared === 'page' ? declared : 'json'
+}
+
+/** For a path that matches no route, or whose routes lack the method: nobody has declared a form. */
+const errorFormAt = (target: string): ErrorForm => {
+  if (/^\/auth\/code(?:\?|$)/.test(target)) return 'page'
+  return target.startsWith('/auth/') ? 'oauth' : 'json'
+}
 
 export const noSuchPath = (): HttpError => new HttpError(404, 'there is nothing at this path')
 
@@ -115,7 +133,7 @@ interface Failure {
   readonly headers: Headers
 }
 
-const failureOf = (error: unknown, underAuth: boolean): Failure => {
+const failureOf = (error: unknown, form: ErrorForm): Failure => {
   if (error instanceof DomainError) {
     const { code, message } = error
     return { status: STATUSES[code], code: OAUTH_CODES[code] ?? code, message, headers: headersOf(error) }
@@ -128,7 +146,7 @@ const failureOf = (error: unknown, underAuth: boolean): Failure => {
   if (status === undefined) return { status: 500, code: 'server_error', message: 'the service failed', headers: {} }
   return {
     // RFC 6749 section 5.2: a token request that is malformed in whatever way is a 400.
-    status: status === 415 && underAuth ? 400 : status,
+    status: status === 415 && form !== 'json' ? 400 : status,
     code: 'invalid_request',
     message: MESSAGES[status] ?? 'the request is malformed',
     headers: {}

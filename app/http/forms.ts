@@ -38,6 +38,13 @@ export const queryString = (target: string): string => {
   return query
 }
 
+/** Refuses what a page would have to repeat where it is longer, in bytes of UTF-8, than any of it needs to be. */
+export const requireShort = (texts: readonly string[]): void => {
+  if (texts.reduce((length, text) => length + Buffer.byteLength(text), 0) > MOST_BYTES) {
+    throw refusal(`the parameters are longer than ${MOST_BYTES} bytes`)
+  }
+}
+
 /** More than any form has; a million of them would hold the event loop up for a second. */
 const MOST_PARAMETERS = 1000
 /** Of a name or a value as it is sent. */

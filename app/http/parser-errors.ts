@@ -21,7 +21,7 @@ export interface ParserErrors {
 
 export const createParserErrors = (answerFor: AnswerFor, headers: Headers): ParserErrors => {
   const write = (socket: Socket, refusal: HttpError): void => {
-    const answer = answerFor(refusal, '')
+    const answer = answerFor(refusal, 'json')
     const fields = { ...headers, ...answer.headers, 'content-length': answer.body.length, connection: 'close' }
     const head = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
     socket.write(`HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}\r\n${head.join('')}\r\n${answer.body}`)

@@ -3,6 +3,7 @@ import type { UseCases } from '../../core/index.js'
 import { createHttp, type Http, type HttpOptions } from './http.js'
 import { personalErrorPage } from './pages/error-page.js'
 import { authorizeRoutes } from './routes/authorize.js'
+import { callbackRoutes } from './routes/callback.js'
 import { healthRoutes } from './routes/health.js'
 import { heroRoutes } from './routes/heroes.js'
 import { metadataRoutes } from './routes/metadata.js'
@@ -12,6 +13,8 @@ import { tokenRoutes } from './routes/token.js'
 
 export interface ServerOptions extends Pick<HttpOptions, 'bodyLimit' | 'trustProxy' | 'log'> {
   readonly useCases: UseCases
+  /** Whether `/callback` is a page that shows the code: only for trials, as the first client's redirect URI. */
+  readonly callbackPage?: boolean | undefined
   /** Whether the hero endpoints ask for a bearer token. */
   readonly protectHeroes: boolean
   /** The scope that reading heroes needs, if any. */
@@ -36,6 +39,7 @@ export const buildServer = (options: ServerOptions): Http => {
   tokenRoutes(http, useCases)
   authorizeRoutes(http, useCases, publicUrl)
   revocationRoutes(http, useCases, publicUrl)
+  if (options.callbackPage) callbackRoutes(http, publicUrl)
   metadataRoutes(http, publicUrl)
   healthRoutes(http, ready)
   return http

@@ -23,6 +23,8 @@ export const registerFirstClient = async (
     client.allowedScopes.length === 0
       ? ''
       : ` --data-urlencode 'scope=${client.allowedScopes.join(' ').replaceAll("'", "'\\''")}'`
+  const scopeQuery =
+    client.allowedScopes.length === 0 ? '' : `&${new URLSearchParams({ scope: client.allowedScopes.join(' ') })}`
   return `
 A first client is registered. Its secret is shown this once.
 
@@ -34,6 +36,10 @@ Register a user, get a token, create a hero:
   curl ${publicUrl}/register -H 'Content-Type: application/json' -d '{"username":"ada","password":"correct horse"}'
   TOKEN=$(curl -s ${publicUrl}/auth/token -u ${client.id}:${secret} -d grant_type=password -d username=ada -d 'password=correct horse'${scope} | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
   curl ${publicUrl}/heroes -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"name":"Starling"}'
+
+Or sign in with a browser, and redeem the code that it shows you:
+
+  ${publicUrl}/auth/code?client_id=${client.id}&response_type=code&state=xyz${scopeQuery}
 
 `
 }

@@ -57,7 +57,9 @@ const serveOver = async (
     if (stop.asked()) throw new DomainError('unavailable', 'the service is shutting down', { retryAfterSeconds: 1 })
     await database.check()
   }
-  const http = buildServer({ ...settings, useCases, log, publicUrl, ready })
+  // Where the first client is registered: see first-client.ts.
+  const callbackPage = settings.database.kind !== 'server'
+  const http = buildServer({ ...settings, useCases, log, publicUrl, ready, callbackPage })
   const drain = createDrain(http)
   let chores: Chores | undefined
   try {
@@ -65,7 +67,7 @@ const serveOver = async (
     if (port === 0) port = Number(new URL(url).port)
     log.logger.info({ host: settings.host, port, publicUrl: publicUrl() }, 'listening')
     chores = startChores(useCases, database, log.logger)
-    if (settings.database.kind !== 'server') {
+    if (callbackPage) {
       const scopes = [settings.readScope, settings.writeScope].filter(scope => scope !== undefined)
       const words = await registerFirstClient(useCases, port, publicUrl(), scopes)
       if (words !== undefined) stdout.write(words)

@@ -105,7 +105,7 @@ export const codeContract = async (t: Test, createStores: CreateStores): Promise
     t.strictSame(await stores.codes.find(code.digest), { ...code, spent: true })
     t.strictSame(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
     t.strictSame(await stores.tokens.findByRefresh(token.refreshDigest), { ...token, spent: undefined })
-    await stores.tokens.revokeGrant(code.grant.id, at(1))
+    await stores.grants.revoke(code.grant.id, at(1))
     t.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)
   })
 
@@ -187,7 +187,7 @@ export const codeContract = async (t: Test, createStores: CreateStores): Promise
       await authorize(stores, parties)
     ]
     await stores.codes.burn(spent.digest)
-    for (const { grant } of [code, spent]) await stores.tokens.revokeGrant(grant.id, at(1))
+    for (const { grant } of [code, spent]) await stores.grants.revoke(grant.id, at(1))
     const token = tokenUnder(code.grant)
     t.equal(await stores.codes.find(code.digest), undefined)
     t.equal(await stores.codes.find(spent.digest), undefined)
@@ -206,7 +206,7 @@ export const codeContract = async (t: Test, createStores: CreateStores): Promise
         return { code, token: tokenUnder(code.grant) }
       },
       ({ code, token }) => stores.codes.redeem(code.digest, token),
-      ({ code }) => stores.tokens.revokeGrant(code.grant.id, at(1)),
+      ({ code }) => stores.grants.revoke(code.grant.id, at(1)),
       async ({ code, token }) => {
         t.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)
         t.equal(await stores.tokens.findByRefresh(token.refreshDigest), undefined)

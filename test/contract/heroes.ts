@@ -7,7 +7,7 @@ const EVERY: HeroQuery = { nameContains: undefined, after: undefined, limit: und
 const IDS_OF_NOBODY = [0, -1, 2 ** 31 - 1, 2 ** 31, -(2 ** 31) - 1, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER]
 
 const insert = async (heroes: HeroStore, name: string): Promise<Hero> => {
-  const hero = await heroes.insert(name)
+  const hero = await heroes.insert({ name })
   if (hero === undefined) throw new Error('the name is taken')
   return hero
 }
@@ -32,15 +32,15 @@ export const heroContract = async (t: Test, createStores: CreateStores): Promise
     await insert(heroes, 'Mr. Nice')
     for (const id of IDS_OF_NOBODY) {
       t.equal(await heroes.find(id), undefined, `find ${id}`)
-      t.equal(await heroes.rename(id, 'Narco'), undefined, `rename ${id}`)
+      t.equal(await heroes.replace(id, { name: 'Narco' }), undefined, `rename ${id}`)
       t.equal(await heroes.remove(id), false, `remove ${id}`)
     }
-    t.ok(await heroes.insert('Narco'), 'the name stayed free')
+    t.ok(await heroes.insert({ name: 'Narco' }), 'the name stayed free')
   })
 
   await t.test('of twenty heroes with one name at once exactly one is stored', async t => {
     const { heroes } = await createStores()
-    const stored = (await rivals(() => heroes.insert('Bombasto'))).filter(hero => hero !== undefined)
+    const stored = (await rivals(() => heroes.insert({ name: 'Bombasto' }))).filter(hero => hero !== undefined)
     t.equal(stored.length, 1)
     t.strictSame(await heroes.list(EVERY), stored)
   })
@@ -63,7 +63,7 @@ export const heroContract = async (t: Test, createStores: CreateStores): Promise
   await t.test('a name that is taken stores nothing', async t => {
     const { heroes } = await createStores()
     const hero = await insert(heroes, 'Celeritas')
-    t.equal(await heroes.insert('Celeritas'), undefined)
+    t.equal(await heroes.insert({ name: 'Celeritas' }), undefined)
     t.strictSame(await heroes.list(EVERY), [hero])
   })
 
@@ -86,7 +86,7 @@ export const heroContract = async (t: Test, createStores: CreateStores): Promise
     t.strictSame(await heroes.list(EVERY), inserted)
     for (const hero of inserted) {
       t.strictSame(await heroes.find(hero.id), hero)
-      t.equal(await heroes.insert(hero.name), undefined)
+      t.equal(await heroes.insert({ name: hero.name }), undefined)
     }
   })
 
@@ -96,7 +96,7 @@ export const heroContract = async (t: Test, createStores: CreateStores): Promise
     const untouched = [{ id, name: 'Dynama' }]
     tamper(await heroes.find(id))
     tamper(await heroes.list(EVERY))
-    tamper(await heroes.rename(id, 'Dynama'))
+    tamper(await heroes.replace(id, { name: 'Dynama' }))
     t.strictSame(await heroes.list(EVERY), untouched)
     t.strictSame(await heroes.find(id), untouched[0])
   })
@@ -111,7 +111,7 @@ export const heroContract = async (t: Test, createStores: CreateStores): Promise
     const { heroes } = await createStores()
     const [first, second, third] = await insertAll(heroes, ['c', 'b', 'a'])
     t.strictSame(await heroes.list(EVERY), [first, second, third])
-    const renamed = await heroes.rename(second?.id ?? 0, 'z')
+    const renamed = await heroes.replace(second?.id ?? 0, { name: 'z' })
     t.strictSame(await heroes.list(EVERY), [first, renamed, third])
   })
 
@@ -205,20 +205,20 @@ export const heroContract = async (t: Test, createStores: CreateStores): Promise
   await t.test('a hero that is renamed keeps its id, gives its name free and is searched by the new one', async t => {
     const { heroes } = await createStores()
     const { id } = await insert(heroes, 'Tornado')
-    t.strictSame(await heroes.rename(id, 'RubberMan'), { id, name: 'RubberMan' })
+    t.strictSame(await heroes.replace(id, { name: 'RubberMan' }), { id, name: 'RubberMan' })
     t.strictSame(await heroes.find(id), { id, name: 'RubberMan' })
     t.strictSame(await heroes.list({ ...EVERY, nameContains: 'tornado' }), [])
     t.strictSame(await heroes.list({ ...EVERY, nameContains: 'rubberman' }), [{ id, name: 'RubberMan' }])
-    t.ok(await heroes.insert('Tornado'))
-    t.equal(await heroes.insert('RubberMan'), undefined)
+    t.ok(await heroes.insert({ name: 'Tornado' }))
+    t.equal(await heroes.insert({ name: 'RubberMan' }), undefined)
   })
 
   await t.test('a hero may take its own name again, and the name of nobody else', async t => {
     const { heroes } = await createStores()
     const [first, second] = await insertAll(heroes, ['Dr. IQ', 'Magma'])
     const id = first?.id ?? 0
-    t.strictSame(await heroes.rename(id, 'Dr. IQ'), first)
-    t.equal(await heroes.rename(id, 'Magma'), 'taken')
+    t.strictSame(await heroes.replace(id, { name: 'Dr. IQ' }), first)
+    t.equal(await heroes.replace(id, { name: 'Magma' }), 'taken')
     t.strictSame(await heroes.list(EVERY), [first, second])
   })
 
@@ -228,7 +228,7 @@ export const heroContract = async (t: Test, createStores: CreateStores): Promise
       heroes,
       Array.from({ length: 20 }, (_, i) => `Hero ${i}`)
     )
-    const answers = await rivals(rival => heroes.rename(inserted[rival]?.id ?? 0, 'Windstorm'))
+    const answers = await rivals(rival => heroes.replace(inserted[rival]?.id ?? 0, { name: 'Windstorm' }))
     const winners = answers.filter(answer => answer !== 'taken')
     t.equal(winners.length, 1)
     t.strictSame(await heroes.list({ ...EVERY, nameContains: 'Windstorm' }), winners)
@@ -239,8 +239,8 @@ export const heroContract = async (t: Test, createStores: CreateStores): Promise
     const { heroes } = await createStores()
     await rounds(
       async round => ({ id: (await insert(heroes, `before ${round}`)).id, wanted: `wanted ${round}` }),
-      ({ id, wanted }) => heroes.rename(id, wanted),
-      ({ wanted }) => heroes.insert(wanted),
+      ({ id, wanted }) => heroes.replace(id, { name: wanted }),
+      ({ wanted }) => heroes.insert({ name: wanted }),
       async ({ id, wanted }, renamed, inserted) => {
         t.equal(renamed === 'taken', inserted !== undefined)
         t.same(renamed === 'taken' ? inserted : renamed, { id: inserted?.id ?? id, name: wanted })
@@ -254,7 +254,7 @@ export const heroContract = async (t: Test, createStores: CreateStores): Promise
     t.equal(await heroes.remove(id), true)
     t.equal(await heroes.remove(id), false)
     t.equal(await heroes.find(id), undefined)
-    t.equal(await heroes.rename(id, 'Narco'), undefined)
+    t.equal(await heroes.replace(id, { name: 'Narco' }), undefined)
     t.strictSame(await heroes.list(EVERY), [])
     const again = await insert(heroes, 'Mr. Nice')
     t.ok(again.id > id, 'an id is never given out again')

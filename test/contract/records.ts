@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import type { AccessToken, Client, Code, Digest, Grant, PasswordHash, Token, User } from '../../core/model.js'
 import type { Ports } from '../../core/ports.js'
 
-export type Stores = Pick<Ports, 'heroes' | 'users' | 'clients' | 'codes' | 'tokens' | 'attempts'>
+export type Stores = Pick<Ports, 'heroes' | 'users' | 'clients' | 'grants' | 'codes' | 'tokens' | 'attempts'>
 
 /** Fresh and empty stores, which share one database. Those of the call before are not used any more. */
 export type CreateStores = () => Promise<Stores>

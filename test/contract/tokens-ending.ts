@@ -37,20 +37,20 @@ export const endingContract = async (t: Test, createStores: CreateStores): Promi
     const token = await logIn(stores, await register(stores))
     await stores.tokens.revokeAccess(someDigest(), at(1))
     await stores.tokens.revokeAccess(token.refreshDigest, at(1))
-    await stores.tokens.revokeGrant(crypto.randomUUID(), at(1))
+    await stores.grants.revoke(crypto.randomUUID(), at(1))
     t.strictSame(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
     t.strictSame(await stores.tokens.findByRefresh(token.refreshDigest), { ...token, spent: undefined })
   })
 
   await t.test('a grant that is revoked takes all its tokens along, spent ones too, and no other', async t => {
     const stores = await createStores()
-    const { tokens } = stores
+    const { grants, tokens } = stores
     const parties = await register(stores)
     const [token, other] = [await logIn(stores, parties), await logIn(stores, parties)]
     const successor = tokenUnder(token.grant)
     await tokens.rotate(token.refreshDigest, someSpend(), successor)
-    await tokens.revokeGrant(token.grant.id, at(1))
-    await tokens.revokeGrant(token.grant.id, at(2))
+    await grants.revoke(token.grant.id, at(1))
+    await grants.revoke(token.grant.id, at(2))
     t.strictSame(await living(stores, token), [])
     t.strictSame(await living(stores, successor), [])
     t.strictSame(await living(stores, other), ['access', 'refresh'])
@@ -58,9 +58,9 @@ export const endingContract = async (t: Test, createStores: CreateStores): Promi
 
   await t.test('nothing is stored under a grant that was revoked', async t => {
     const stores = await createStores()
-    const { tokens } = stores
+    const { grants, tokens } = stores
     const token = await logIn(stores, await register(stores))
-    await tokens.revokeGrant(token.grant.id, at(1))
+    await grants.revoke(token.grant.id, at(1))
     const successor = tokenUnder(token.grant)
     t.equal(await tokens.rotate(token.refreshDigest, someSpend(2), successor), false)
     t.strictSame(await living(stores, successor), [])
@@ -72,7 +72,7 @@ export const endingContract = async (t: Test, createStores: CreateStores): Promi
     await rounds(
       () => refreshing(stores, parties),
       ({ token, spend, successor }) => stores.tokens.rotate(token.refreshDigest, spend, successor),
-      ({ token }) => stores.tokens.revokeGrant(token.grant.id, at(1)),
+      ({ token }) => stores.grants.revoke(token.grant.id, at(1)),
       async ({ token, successor }) => {
         t.strictSame(await living(stores, token), [])
         t.strictSame(await living(stores, successor), [])

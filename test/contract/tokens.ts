@@ -16,13 +16,11 @@ import {
   tokenUnder
 } from './records.js'
 import { endingContract } from './tokens-ending.js'
-import { housekeepingContract } from './tokens-housekeeping.js'
 
 export const tokenContract = async (t: Test, createStores: CreateStores): Promise<void> => {
   await storingContract(t, createStores)
   await rotationContract(t, createStores)
   await endingContract(t, createStores)
-  await housekeepingContract(t, createStores)
 }
 
 const storingContract = async (t: Test, createStores: CreateStores): Promise<void> => {
@@ -120,19 +118,6 @@ const storingContract = async (t: Test, createStores: CreateStores): Promise<voi
     t.strictSame(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
     t.strictSame(await stores.tokens.findByRefresh(token.refreshDigest), { ...token, spent: undefined })
     t.equal(await stores.tokens.rotate(token.refreshDigest, someSpend(), tokenUnder(token.grant)), true)
-  })
-
-  await t.test('a grant comes back as it was stored, until it is revoked', async t => {
-    const stores = await createStores()
-    const parties = await register(stores)
-    const grant = grantTo(parties, { scopes: ODD_TEXTS, expiresAt: at(31_536_000.999) })
-    await stores.tokens.insert(tokenUnder(grant), 0)
-    t.strictSame(await stores.tokens.findGrant(grant.id), grant)
-    tamper(await stores.tokens.findGrant(grant.id))
-    t.strictSame(await stores.tokens.findGrant(grant.id), grant)
-    t.equal(await stores.tokens.findGrant(crypto.randomUUID()), undefined)
-    await stores.tokens.revokeGrant(grant.id, at(1))
-    t.equal(await stores.tokens.findGrant(grant.id), undefined)
   })
 
   await t.test('twenty logins of one user at once are all stored', async t => {

@@ -138,7 +138,10 @@ class Walk {
         const by = await this.#client(client)
         const asked = { clientId: by.id, redirectUri: undefined, responseType: 'code', state: 'x', scope: undefined }
         const whole = { ...asked, codeChallenge: undefined, codeChallengeMethod: undefined }
-        const secret = await useCases.authorize(by, whole, { ...this.#user(user), address: blankRequest.address })
+        const secret = await useCases.authorize(useCases.judgeRequest(by, whole), {
+          ...this.#user(user),
+          address: blankRequest.address
+        })
         const endsAt = this.#now + POLICY.codeSeconds
         this.#codes.push({ secret, grant: this.#newGrant(client, user), endsAt, spent: false })
         return

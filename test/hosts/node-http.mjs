@@ -42,7 +42,7 @@ const routes = {
     return heroes.issueToken(client, { ...credentials, grantType: 'password', address })
   },
   'GET /heroes': async () => (await heroes.heroPage({ limit: 1000 })).heroes,
-  'POST /heroes': async request => heroes.createHero(textOf(await bodyOf(request), 'name'))
+  'POST /heroes': async request => heroes.createHero({ name: textOf(await bodyOf(request), 'name') })
 }
 const needsToken = route => route.endsWith(' /heroes')
 const statuses = { not_found: 404, conflict: 409, token_required: 401, invalid_token: 401, too_many_attempts: 429 }

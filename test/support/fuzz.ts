@@ -20,7 +20,7 @@ const HANG_MILLISECONDS = 30_000
 export const fuzz = async (count: number, seed: number, first = 0): Promise<FuzzReport> => {
   const stores = createMemoryStores()
   const service = await createInhabited({ stores, bodyLimit: BODY_LIMIT, policy: { loginAttempts: 0 } })
-  for (let id = 1; id <= 5; id++) await stores.heroes.insert(`seed ${id}`)
+  for (let id = 1; id <= 5; id++) await stores.heroes.insert({ name: `seed ${id}` })
   const { access_token: token } = await service.login()
   const inhabitants = { token, basic: String(basic('app').authorization) }
   await service.http.listen({ host: '127.0.0.1', port: 0 })

@@ -54,11 +54,15 @@ export const addRoutes = (http: Http): Http => {
     })
   )
   http.register(
-    formRoutes(http => {
+    formRoutes('oauth', http => {
       http.post('/auth/token', async request => Object.fromEntries(formOf(request)))
       http.get('/auth/fail/:name', { schema: { params: Type.Object({ name: Type.String() }) } }, async ({ params }) => {
         throw failure(params.name)
       })
+    })
+  )
+  http.register(
+    formRoutes('page', http => {
       http.get('/auth/code', async (request, reply) => {
         return reply.type('text/html; charset=utf-8').send(`<p>${parseForm(queryString(request.url)).get('state')}</p>`)
       })

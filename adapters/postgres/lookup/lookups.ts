@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Driver } from '../connection/driver.js'
 import { hadNoEffect, isLocked } from '../connection/errors.js'
+import { type Columns, type Row, rowsOf } from '../sql/columns.js'
 import { padded } from '../sql/values.js'
 import { createQueue, gaveUp, type Waiting } from './queue.js'
 import { compose, type Find, MANY, ONE } from './statement.js'
@@ -9,21 +10,20 @@ import { compose, type Find, MANY, ONE } from './statement.js'
 export const key = sql.placeholder('key')
 
 /** How rows of one kind are found by a key. */
-export interface Lookup<Key, Row> extends Pick<Find, 'name' | 'type'> {
+export interface Lookup<Key, Found> extends Pick<Find, 'name' | 'type'> {
   /** Finds one row or none by {@link key}. The first column is never null. Columns are cast, so that a plan outlives a change of their types. */
   readonly select: { toSQL(): { readonly sql: string } }
-  readonly columns: object
+  readonly columns: Columns
   /** PostgreSQL's literal of a key inside a list. */
   literal(key: Key): string
-  /** The values are in the order of the columns. */
-  read(values: readonly unknown[]): Row
+  read(row: Row): Found
   /** Look-ups that name the same company are asked for by the same requests, and travel in one statement. */
   readonly company?: string
 }
 
 export interface Lookups {
   /** Undefined when there is no row. */
-  create<Key, Row>(lookup: Lookup<Key, Row>): (key: Key) => Promise<Row | undefined>
+  create<Key, Found>(lookup: Lookup<Key, Found>): (key: Key) => Promise<Found | undefined>
 }
 
 /** The kinds of look-ups that travel together. */
@@ -158,6 +158,7 @@ export const createLookups = ({ read, write }: Pick<Driver, 'read' | 'write'>): 
   return {
     create({ name, select, columns, type, literal, read, company = name }) {
       const width = Object.keys(columns).length
+      const readRow = rowsOf(columns)
       const travelling = companies.get(company) ?? { kinds: [] }
       companies.set(company, travelling)
       const state = { company: travelling, asked: [], locked: false, apart: [], busy: false }
@@ -167,7 +168,7 @@ export const createLookups = ({ read, write }: Pick<Driver, 'read' | 'write'>): 
           queue.add({
             item: { kind, literal: literal(key) },
             askedAt: performance.now(),
-            resolve: values => resolve(values && read(values)),
+            resolve: values => resolve(values && read(readRow(values))),
             reject
           })
         })

@@ -1,5 +1,4 @@
-import { DrizzleQueryError, type GetColumnData, type SQL, sql } from 'drizzle-orm'
-import type { PgColumn } from 'drizzle-orm/pg-core'
+import { DrizzleQueryError } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/pg-proxy'
 import type { Run } from '../connection/driver.js'
 
@@ -7,16 +6,6 @@ import type { Run } from '../connection/driver.js'
 export const builder = (run: Run) => drizzle(async (text, values) => ({ rows: await run(text, values) }))
 
 export type Builder = ReturnType<typeof builder>
-
-/**
- * The column as a result, cast to the type that the schema gives it. PostgreSQL ends a prepared statement whose result type
- * changed (0A000): with the cast, a migration that changes a column's type is no event for those who read it.
- */
-export const typed = <Column extends PgColumn>(column: Column): SQL<GetColumnData<Column>> => {
-  const cast = sql<GetColumnData<Column>>`${column}::${sql.raw(column.getSQLType())}`
-  cast.mapWith(column)
-  return cast
-}
 
 export interface Prepared<Result> {
   execute(values?: Record<string, unknown>): Promise<Result>

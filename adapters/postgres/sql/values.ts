@@ -47,6 +47,13 @@ export const bytesList = (base64urls: readonly (string | undefined)[]): string =
 export const instantList = (instants: readonly (Date | undefined)[]): string =>
   list(instants, instant => `"${instant.toISOString()}"`)
 
+/** For columns of any type that PostgreSQL reads from a text. */
+export const textOrNullList = (values: readonly unknown[]): string =>
+  list(
+    values.map(value => value ?? undefined),
+    value => textElement(String(value))
+  )
+
 const list = <T>(items: readonly (T | undefined)[], literal: (item: T) => string): string =>
   `{${items.map(item => (item === undefined ? 'NULL' : literal(item))).join()}}`
 
@@ -55,6 +62,3 @@ export const padded = (list: string): string => list.padEnd(1024)
 
 /** What the core calls absent. */
 export const orUndefined = <T>(value: T | null): T | undefined => value ?? undefined
-
-export const latest = (...instants: readonly (Date | undefined)[]): Date =>
-  new Date(Math.max(...instants.map(instant => instant?.getTime() ?? Number.NEGATIVE_INFINITY)))

@@ -1,5 +1,6 @@
 import type { ErrorPage } from '../errors.js'
-import { errorPage, PAGE_HEADERS } from './login-page.js'
+import { html } from './html.js'
+import { PAGE_HEADERS, page, SERVICE } from './layout.js'
 
 /** What `/auth/code` shows a person when it refuses: what is wrong, and what to do. */
 export const personalErrorPage: ErrorPage = (status, message) => {
@@ -31,4 +32,24 @@ const TEXTS: Readonly<Record<number, Text>> = {
     title: 'Signing in is not possible right now',
     advice: 'This is not your fault. Wait a minute, then go back to the application and start again from there.'
   }
+}
+
+export interface ErrorPageContent {
+  readonly status: number
+  readonly title: string
+  /** What went wrong. */
+  readonly message: string
+  /** What the person can do. */
+  readonly advice: string
+}
+
+/** A page that ends the matter: nothing can be sent from it. Every text is escaped here. */
+export function errorPage({ status, title, message, advice }: ErrorPageContent): string {
+  return page(
+    `Error: ${title}`,
+    html`<h1>${title}</h1>
+<p>${message}</p>
+<p>${advice}</p>
+<p class="quiet last">${SERVICE}, error ${status}</p>`
+  )
 }

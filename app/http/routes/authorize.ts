@@ -1,11 +1,12 @@
-import helmet from '@fastify/helmet'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type AuthorizationRequest, type Client, DomainError, type UseCases } from '../../../core/index.js'
-import { formOf, formRoutes } from '../bodies.js'
+import { type Authorization, type AuthorizationRequest, DomainError, type UseCases } from '../../../core/index.js'
+import { formOf } from '../bodies.js'
 import { addressOf } from '../client-address.js'
-import { type Form, parseForm, queryString } from '../forms.js'
+import { type Form, parseForm, queryString, requireShort } from '../forms.js'
 import type { Http } from '../http.js'
-import { CSP_DIRECTIVES, loginPage, PAGE_HEADERS } from '../pages/login-page.js'
+import { PAGE_HEADERS } from '../pages/layout.js'
+import { loginPage } from '../pages/login-page.js'
+import { pageRoutes } from '../pages/page-routes.js'
 
 type AuthorizeUseCases = Pick<UseCases, 'resolveRedirect' | 'judgeRequest' | 'authorize'>
 
@@ -22,12 +23,13 @@ export const authorizeRoutes = (http: Http, useCases: AuthorizeUseCases, publicU
       reply.code(302).headers(REDIRECT_HEADERS).header('location', withQuery(redirectUri, query)).send()
     }
     try {
-      const scopes = useCases.judgeRequest(client, request)
+      const authorization = useCases.judgeRequest(client, request)
+      const { scopes } = authorization
       const show = (status: number, failure?: Failure): void => {
         const page = loginPage({ client, scopes, fields: parameters, action: 'code', ...failure })
         reply.code(status).headers(PAGE_HEADERS).send(page)
       }
-      return { request, client, redirect, show }
+      return { authorization, redirect, show }
     } catch (error) {
       if (!(error instanceof DomainError)) throw error
       redirect({ error: error.code, error_description: error.message })
@@ -36,8 +38,6 @@ export const authorizeRoutes = (http: Http, useCases: AuthorizeUseCases, publicU
   }
 
   const serve = (http: Http): void => {
-    http.register(helmet, HELMET)
-
     http.get('/auth/code', async (request, reply) => {
       const opened = await open(parseForm(queryString(request.url)), '', reply)
       opened?.show(200)
@@ -52,7 +52,7 @@ export const authorizeRoutes = (http: Http, useCases: AuthorizeUseCases, publicU
       try {
         const password = form.get('password') ?? ''
         const attempt = { username, password, address: addressOf(request.ip) }
-        opened.redirect({ code: await useCases.authorize(opened.client, opened.request, attempt) })
+        opened.redirect({ code: await useCases.authorize(opened.authorization, attempt) })
       } catch (error) {
         if (!(error instanceof DomainError)) throw error
         const { code, retryAfterSeconds = 0 } = error
@@ -65,7 +65,7 @@ export const authorizeRoutes = (http: Http, useCases: AuthorizeUseCases, publicU
       return reply
     })
   }
-  http.register(formRoutes(serve))
+  http.register(pageRoutes(serve))
 }
 
 interface Failure {
@@ -74,8 +74,7 @@ interface Failure {
 }
 
 interface Opened {
-  readonly request: AuthorizationRequest
-  readonly client: Client
+  readonly authorization: Authorization
   /** Sends the person back to the client with this, the state and the issuer. */
   redirect(answer: Readonly<Record<string, string>>): void
   /** Shows the form. */
@@ -100,16 +99,13 @@ const authorizationRequest = (parameters: Form): AuthorizationRequest => ({
 })
 
 const MOST_STATE = 4096
-const MOST_ECHOED = 16_384
 
 /** The page and the redirect repeat what they were sent. In bytes of UTF-8. */
 const requireEchoable = (parameters: Form, username: string): void => {
   if (Buffer.byteLength(parameters.get('state') ?? '') > MOST_STATE) {
     throw new DomainError('invalid_request', `state is longer than ${MOST_STATE} bytes`)
   }
-  if (Buffer.byteLength([username, ...parameters].flat().join('')) > MOST_ECHOED) {
-    throw new DomainError('invalid_request', `the parameters are longer than ${MOST_ECHOED} bytes`)
-  }
+  requireShort([username, ...parameters].flat())
 }
 
 /** Each parameter from the form, or else from the query string; what the person typed is neither's. */
@@ -142,18 +138,3 @@ const refuseOtherSites =
 
 /** The code is in the address: nothing may keep the answer or pass the address on. */
 const REDIRECT_HEADERS = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' }
-
-const HELMET = {
-  contentSecurityPolicy: {
-    useDefaults: false,
-    directives: Object.fromEntries(Object.entries(CSP_DIRECTIVES).map(([name, values]) => [name, [...values]]))
-  },
-  // Its default would cut a client that signs in through a popup off from it.
-  crossOriginOpenerPolicy: false,
-  frameguard: { action: 'sameorigin' as const },
-  referrerPolicy: { policy: 'no-referrer' as const },
-  // HTTPS ends before the service, and whoever ends it knows whether it is there to stay.
-  strictTransportSecurity: false,
-  // helmet sends 0; spec.md asks for a mode.
-  xXssProtection: false
-}

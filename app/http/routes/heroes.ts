@@ -7,12 +7,14 @@ import { jsonRoutes } from '../bodies.js'
 import { formPairs, queryString } from '../forms.js'
 import type { Http } from '../http.js'
 
-const HeroOutput = Type.Object({ id: Type.Integer(), name: Type.String() })
+/** What a hero has beside its id. */
+const fields = { name: Type.String() }
+const HeroOutput = Type.Object({ id: Type.Integer(), ...fields })
 /** `id` is discarded, whatever its value. */
-const HeroInput = Type.Object(
-  { id: Type.Optional(Type.Unknown()), name: Type.String() },
-  { additionalProperties: false }
-)
+const HeroInput = Type.Object({ id: Type.Optional(Type.Unknown()), ...fields }, { additionalProperties: false })
+/** A list holds nothing of a hero but what the single one shows. */
+const SHOWN = Object.keys(HeroOutput.properties)
+
 /** The router's own: a schema would be a check that nothing fails. */
 interface HeroPath {
   readonly Params: { readonly id: string }
@@ -27,7 +29,7 @@ export interface HeroRouteOptions {
 
 type HeroUseCases = Pick<
   UseCases,
-  'heroPage' | 'allHeroes' | 'findHero' | 'createHero' | 'renameHero' | 'removeHero' | 'verifyBearer'
+  'heroPage' | 'allHeroes' | 'findHero' | 'createHero' | 'replaceHero' | 'removeHero' | 'verifyBearer'
 >
 
 export const heroRoutes = (http: Http, useCases: HeroUseCases, options: HeroRouteOptions): void => {
@@ -56,13 +58,13 @@ export const heroRoutes = (http: Http, useCases: HeroUseCases, options: HeroRout
       http.post(
         '/heroes',
         { onRequest: mayWrite, schema: { body: HeroInput, response: { 200: HeroOutput } } },
-        request => useCases.createHero(request.body.name)
+        ({ body: { id: _discarded, ...hero } }) => useCases.createHero(hero)
       )
 
       http.put<HeroPath & { Body: Static<typeof HeroInput> }>(
         '/heroes/:id',
         { onRequest: mayWrite, schema: { body: HeroInput, response: { 200: HeroOutput } } },
-        async request => useCases.renameHero(heroId(request.params.id), request.body.name)
+        async ({ params, body: { id: _discarded, ...hero } }) => useCases.replaceHero(heroId(params.id), hero)
       )
 
       http.delete<HeroPath>('/heroes/:id', { onRequest: mayWrite }, async (request, reply) => {
@@ -128,7 +130,7 @@ const jsonList = async (pieces: AsyncIterable<readonly Hero[]> | Iterable<readon
   const texts: string[] = []
   for await (const piece of pieces) {
     if (texts.length > 0) await setImmediate()
-    if (piece.length > 0) texts.push(JSON.stringify(piece.map(({ id, name }) => ({ id, name }))).slice(1, -1))
+    if (piece.length > 0) texts.push(JSON.stringify(piece, SHOWN).slice(1, -1))
   }
   return `[${texts.join()}]`
 }

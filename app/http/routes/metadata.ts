@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { grantTypes } from '../../../core/index.js'
 import type { Http } from '../http.js'
 
 const Metadata = Type.Object({
@@ -30,7 +31,7 @@ export const metadataRoutes = (http: Http, publicUrl: () => string): void => {
       introspection_endpoint: `${issuer}/auth/introspect`,
       response_types_supported: ['code'],
       response_modes_supported: ['query'],
-      grant_types_supported: ['authorization_code', 'password', 'refresh_token'],
+      grant_types_supported: [...grantTypes],
       token_endpoint_auth_methods_supported: [...confidential, 'none'],
       revocation_endpoint_auth_methods_supported: [...confidential, 'none'],
       introspection_endpoint_auth_methods_supported: confidential,

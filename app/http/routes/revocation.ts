@@ -24,7 +24,7 @@ export const revocationRoutes = (
   publicUrl: () => string
 ): void => {
   http.register(
-    formRoutes(http => {
+    formRoutes('oauth', http => {
       /** RFC 7009. The type hint is not needed: a digest finds either kind. */
       http.post('/auth/revoke', async (request, reply) => {
         const form = formOf(request)

@@ -17,7 +17,7 @@ const AccessToken = Type.Object({
 
 export const tokenRoutes = (http: Http, useCases: Pick<UseCases, 'authenticateClient' | 'issueToken'>): void => {
   http.register(
-    formRoutes(http => {
+    formRoutes('oauth', http => {
       http.post('/auth/token', { schema: { response: { 200: AccessToken } } }, async (request, reply) => {
         reply.headers(UNCACHED)
         const form = formOf(request)

@@ -109,7 +109,8 @@ t.test('inserts of the same names on two instances, asked for in opposite orders
     ['c', 'b', 'a']
   ]) {
     const names = order.map(name => `${name} ${randomUUID()}`)
-    const insert = ({ stores }: Database, order: readonly string[]) => Promise.all(order.map(stores.heroes.insert))
+    const insert = ({ stores }: Database, order: readonly string[]) =>
+      Promise.all(order.map(name => stores.heroes.insert({ name })))
     const query = `insert into hero (name, name_lower) values ('${names[1]}', '')`
     const inserted = await meeting(instances, query, () =>
       Promise.all([insert(one, names), insert(other, names.toReversed())])
@@ -156,14 +157,14 @@ t.test(
     const expired = await Promise.all([0, 1, 2].map(() => logIn(stores, parties, times)))
     const locked = expired[1]?.grant.id
     const letGo = await hold(sql, `select from "grant" where id = '${locked}' for update`)
-    t.equal(await stores.tokens.removeExpired(at(2), 10), 2)
+    t.equal(await stores.grants.removeExpired(at(2), 10), 2)
     const left = await Promise.all(expired.map(token => stores.tokens.findByRefresh(token.refreshDigest)))
     t.strictSame(
       left.map(token => token?.grant.id),
       [undefined, locked, undefined]
     )
     await letGo()
-    t.equal(await stores.tokens.removeExpired(at(2), 10), 1)
+    t.equal(await stores.grants.removeExpired(at(2), 10), 1)
   }
 )
 

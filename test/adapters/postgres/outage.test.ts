@@ -25,7 +25,7 @@ const UNAVAILABLE = { name: 'DomainError', code: 'unavailable', retryAfterSecond
 const calls = ({ stores, now }: Database): Promise<unknown>[] => [
   now(),
   stores.heroes.find(1),
-  stores.heroes.insert(randomUUID()),
+  stores.heroes.insert({ name: randomUUID() }),
   stores.users.list(),
   stores.attempts.take([{ key: someDigest(), most: 10 }], at(0), 60)
 ]

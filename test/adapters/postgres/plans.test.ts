@@ -7,6 +7,7 @@ import type { Driver, Run } from '../../../adapters/postgres/connection/driver.j
 import { LOOKUP_PLANNING } from '../../../adapters/postgres/connection/lane.js'
 import { connectServer } from '../../../adapters/postgres/connection/server.js'
 import { openServer } from '../../../adapters/postgres/database.js'
+import { createGrantStore } from '../../../adapters/postgres/grants.js'
 import { createHeroStore } from '../../../adapters/postgres/heroes.js'
 import { createLookups } from '../../../adapters/postgres/lookup/lookups.js'
 import { createTokenStore } from '../../../adapters/postgres/tokens.js'
@@ -99,11 +100,12 @@ t.test('no statement reads a table of 100,000 rows whole, but for the full lists
   const heroes = createHeroStore(noted, lookups)
   const users = createUserStore(noted, lookups)
   const clients = createClientStore(noted, lookups)
+  const grants = createGrantStore(noted, lookups)
   const codes = createCodeStore(noted, lookups)
   const tokens = createTokenStore(noted, lookups)
   const attempts = createAttemptStore(noted, lookups)
 
-  const stores = { heroes, users, clients, codes, tokens, attempts }
+  const stores = { heroes, users, clients, grants, codes, tokens, attempts }
   method = 'inserts'
   const parties = await register(stores)
   const token = await logIn(stores, parties)
@@ -115,8 +117,8 @@ t.test('no statement reads a table of 100,000 rows whole, but for the full lists
     'heroes.find': () => heroes.find(1),
     'heroes.find of several': () => Promise.all([heroes.find(1), heroes.find(2)]),
     'heroes.list': () => heroes.list({ nameContains: undefined, after: undefined, limit: undefined }),
-    'heroes.insert': () => heroes.insert('a new hero'),
-    'heroes.rename': () => heroes.rename(1, 'a new name'),
+    'heroes.insert': () => heroes.insert({ name: 'a new hero' }),
+    'heroes.replace': () => heroes.replace(1, { name: 'a new name' }),
     'heroes.remove': () => heroes.remove(1),
     'users.find': () => users.find(user.id),
     'users.findByUsername': () => users.findByUsername(user.username),
@@ -139,13 +141,13 @@ t.test('no statement reads a table of 100,000 rows whole, but for the full lists
     'tokens.findByAccess with heroes.find': () => Promise.all([tokens.findByAccess(accessDigest), heroes.find(2)]),
     'tokens.findByAccess with several of heroes.find': () =>
       Promise.all([tokens.findByAccess(accessDigest), heroes.find(1), heroes.find(2)]),
-    'tokens.findGrant': () => tokens.findGrant(grant.id),
+    'grants.find': () => grants.find(grant.id),
     'tokens.findByRefresh': () => tokens.findByRefresh(refreshDigest),
     'tokens.rotate': () => tokens.rotate(refreshDigest, someSpend(), tokenUnder(grant)),
     'tokens.revokeAccess': () => tokens.revokeAccess(accessDigest, at(0)),
-    'tokens.revokeGrant': () => tokens.revokeGrant(grant.id, at(0)),
+    'grants.revoke': () => grants.revoke(grant.id, at(0)),
     'tokens.eraseNonces': () => tokens.eraseNonces(new Date()),
-    'tokens.removeExpired': () => tokens.removeExpired(new Date(), 1000),
+    'grants.removeExpired': () => grants.removeExpired(new Date(), 1000),
     'attempts.take': () => attempts.take([{ key: someDigest(), most: 1 }], at(0), 60),
     'attempts.giveBack': () => attempts.giveBack([someDigest()], someDigest()),
     'attempts.removeExpired': () => attempts.removeExpired(new Date(), 1000)

@@ -80,14 +80,14 @@ t.test('an error carries nothing of the values, nor of the statement', async t =
   const { stores, sql } = await open(t)
   const secret = 'swordfish'
   const failing: (() => Promise<unknown>)[] = [
-    () => stores.tokens.revokeGrant(secret, at(0)),
-    () => stores.heroes.insert(`${secret}\0`)
+    () => stores.grants.revoke(secret, at(0)),
+    () => stores.heroes.insert({ name: `${secret}\0` })
   ]
   await sql`alter table hero add constraint short check (length(name) < 6)`
-  const hero = await stores.heroes.insert('short')
+  const hero = await stores.heroes.insert({ name: 'short' })
   failing.push(
-    () => stores.heroes.insert(secret),
-    () => stores.heroes.rename(hero?.id ?? 0, secret)
+    () => stores.heroes.insert({ name: secret }),
+    () => stores.heroes.replace(hero?.id ?? 0, { name: secret })
   )
   await sql`alter table client drop column name`
   failing.push(() => stores.clients.find(secret))
@@ -144,9 +144,9 @@ t.test('a grant that has neither code nor token is swept', async t => {
   await sql`
     insert into "grant" (id, user_id, client_id, scopes, expires_at, sweep_at)
     select gen_random_uuid(), ${user.id}, ${client.id}, '{}', ${at(60)}, ${at(0)} from generate_series(1, 3)`
-  t.equal(await stores.tokens.removeExpired(at(1), 2), 2)
-  t.equal(await stores.tokens.removeExpired(at(1), 2), 1)
-  t.equal(await stores.tokens.removeExpired(at(1), 2), 0)
+  t.equal(await stores.grants.removeExpired(at(1), 2), 2)
+  t.equal(await stores.grants.removeExpired(at(1), 2), 1)
+  t.equal(await stores.grants.removeExpired(at(1), 2), 0)
   t.strictSame([...(await sql`select from "grant"`)], [])
 })
 
@@ -178,7 +178,7 @@ t.test('a notice of the server is printed nowhere', async t => {
     create function notify() returns trigger language plpgsql as $$ begin raise notice 'noise'; return new; end $$;
     create trigger noise before insert on hero for each row execute function notify()`)
   const printed = t.capture(console, 'log')
-  t.ok(await stores.heroes.insert('quiet'))
+  t.ok(await stores.heroes.insert({ name: 'quiet' }))
   t.strictSame(printed(), [])
 })
 
@@ -197,7 +197,7 @@ t.test('any number of instances migrate an empty database at once, and once', as
   const [row] =
     await sql`select count(*)::int4, count(distinct hash)::int4 as different from drizzle.__drizzle_migrations`
   t.ok(row && row.count > 0 && row.count === row.different)
-  for (const { stores } of instances) t.ok(await stores.heroes.insert(randomUUID()))
+  for (const { stores } of instances) t.ok(await stores.heroes.insert({ name: randomUUID() }))
   await Promise.all([sql.end(), ...instances.map(instance => instance.close())])
 })
 
@@ -249,13 +249,13 @@ t.test('what takes too long is unavailable, and harms nothing else', async t => 
     create trigger slow before update on "user" for each row execute function dawdle()`)
   const rehash = () => stores.users.rehash(user.id, user.password, somePassword())
   // A single connection is for all but look-ups.
-  const [first, second, third] = [rehash(), rehash(), stores.heroes.insert('too late')]
+  const [first, second, third] = [rehash(), rehash(), stores.heroes.insert({ name: 'too late' })]
   await Promise.all([
     t.rejects(first, { ...UNAVAILABLE, cause: { code: '57014' } }, 'the server ends it'),
     t.rejects(second, { ...UNAVAILABLE, cause: { message: /no answer/ } }, 'it began when the first was ended'),
     t.rejects(third, { ...UNAVAILABLE, cause: { message: /no answer/ } }, 'it never got a connection')
   ])
-  t.ok(await stores.heroes.insert('in time'), 'the connection serves on')
+  t.ok(await stores.heroes.insert({ name: 'in time' }), 'the connection serves on')
   const heroes = await stores.heroes.list({ nameContains: undefined, after: undefined, limit: undefined })
   t.strictSame(
     heroes.map(({ name }) => name),

@@ -70,14 +70,14 @@ t.test('a request that is not answered in time is 503, and what its handler says
   late.get('/checked', { onRequest: wait }, async () => t.fail('it is never handled'))
   const config = { whenLate: 'ask for less' }
   late.get('/list', { config }, slow)
-  late.get('/auth/late', failing)
+  late.get('/auth/late', { config: { errorForm: 'oauth' } }, failing)
   late.register(
     jsonRoutes(http => {
       http.post('/json', failing)
       http.post('/checked', { onRequest: wait }, async () => t.fail('it is never handled'))
     })
   )
-  late.register(formRoutes(http => http.put('/auth/code', slow)))
+  late.register(formRoutes('page', http => http.put('/auth/code', slow)))
   const send = await listen(late)
   t.teardown(() => late.close())
   const post = (head: string, body: string) =>

@@ -124,6 +124,7 @@ t.test('/health/ready is 503 while the database takes no writes, and 200 once it
   await turns(503)
   t.match(await ask(`${url}/health/ready`), { status: 503, headers: { 'retry-after': '1' } })
   t.match(await ask(`${url}/health/live`), { status: 200 })
+  t.match(await ask(`${url}/callback`), { status: 404 }, 'the callback page is for trials')
   await setDatabase(DATABASE_URL, 'reset default_transaction_read_only')
   await turns(200)
   t.equal(await stop(), 0)

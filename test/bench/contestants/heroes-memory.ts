@@ -19,7 +19,7 @@ const useCases = createUseCases({ ...stores, ...crypto, clock: systemClock }, se
 const digest = (text: string): string => createHash('sha256').update(text).digest('base64url')
 const after = (days: number): Date => new Date(Date.now() + days * 86_400_000)
 
-for (let number = 1; number <= heroes; number++) await stores.heroes.insert(heroName(number))
+for (let number = 1; number <= heroes; number++) await stores.heroes.insert({ name: heroName(number) })
 const password = await crypto.passwords.hash(PASSWORD)
 for (let number = 1; number <= USERS; number++) await stores.users.insert(username(number), password)
 await useCases.addClient({
@@ -55,7 +55,7 @@ const add = async (number: number, access: string, refresh?: string, expiresAt =
 for (let number = 1; number <= tokens; number++) await add(number, PREFIX.access, PREFIX.refresh)
 for (let number = 1; number <= chains; number++) await add(number, 'benchfirst', PREFIX.chain)
 await add(1, PREFIX.expired, undefined, new Date(Date.now() - 60_000))
-await stores.tokens.revokeGrant((await add(1, PREFIX.revoked)).grant.id, new Date())
+await stores.grants.revoke((await add(1, PREFIX.revoked)).grant.id, new Date())
 await stores.tokens.revokeAccess((await add(1, PREFIX.ended)).accessDigest, new Date())
 for (let number = 1; number <= codes; number++) {
   const code = { digest: digest(secret(PREFIX.code, number)), grant: grantOf(number), redirectUri: undefined }

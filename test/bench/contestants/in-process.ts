@@ -35,7 +35,7 @@ const measure = async (lanes: number): Promise<number> => {
         address: '127.0.0.1'
       })
       await useCases.verifyBearer(accessToken, undefined)
-      await useCases.createHero(`hero of ${username}`)
+      await useCases.createHero({ name: `hero of ${username}` })
     }
   }
   const run = async (forSeconds: number): Promise<number> => {

@@ -19,7 +19,7 @@ const startWriter = (folder: string) => {
     const { openEmbedded } = await import(${JSON.stringify(import.meta.resolve('../../../../adapters/postgres/database.ts'))})
     const { stores, migrate } = await openEmbedded(${JSON.stringify(folder)})
     await migrate()
-    for (;;) console.log((await stores.heroes.insert(String(Math.random()))).id)`
+    for (;;) console.log((await stores.heroes.insert({ name: String(Math.random()) })).id)`
   const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', program], {
     stdio: ['ignore', 'pipe', 'inherit']
   })

@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import t from 'tap'
 import type { Run } from '../../../../adapters/postgres/connection/driver.js'
 import { StatementError, unavailable } from '../../../../adapters/postgres/connection/errors.js'
@@ -44,10 +45,10 @@ const open = () => {
     lookups.create<number, string>({
       name,
       type: 'bigint',
-      columns: { key: 0 },
+      columns: { key: sql`key` },
       select: { toSQL: () => ({ sql: `select ${name} from it where key = $1` }) },
       literal: String,
-      read: ([key]) => `${name} ${key}`,
+      read: ({ key }) => `${name} ${key}`,
       ...(company && { company })
     })
   return { shared, pool, token: find('token', 'read'), hero: find('hero', 'read'), client: find('client') }

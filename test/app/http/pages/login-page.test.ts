@@ -2,13 +2,9 @@ import { createHash } from 'node:crypto'
 import helmet from '@fastify/helmet'
 import fastify from 'fastify'
 import t from 'tap'
-import {
-  CSP_DIRECTIVES,
-  errorPage,
-  type LoginPage,
-  loginPage,
-  PAGE_HEADERS
-} from '../../../../app/http/pages/login-page.js'
+import { errorPage } from '../../../../app/http/pages/error-page.js'
+import { CSP_DIRECTIVES, PAGE_HEADERS } from '../../../../app/http/pages/layout.js'
+import { type LoginPage, loginPage } from '../../../../app/http/pages/login-page.js'
 
 const login = (changes: Partial<LoginPage> = {}) =>
   loginPage({ client: { id: 'viewer' }, scopes: [], fields: [], action: '/auth/code', ...changes })

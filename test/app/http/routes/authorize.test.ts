@@ -1,5 +1,14 @@
 import t from 'tap'
-import { CALLBACK, challengeOf, createInhabited, PUBLIC_URL, REQUEST, type Service } from '../../../support/service.js'
+import type { AuthorizationRequest, Client } from '../../../../core/index.js'
+import {
+  CALLBACK,
+  challengeOf,
+  createInhabited,
+  createService,
+  PUBLIC_URL,
+  REQUEST,
+  type Service
+} from '../../../support/service.js'
 import { ADA, addClient } from '../../../support/world.js'
 
 type Parameters = Readonly<Record<string, string | undefined>>
@@ -260,3 +269,22 @@ t.test(
     }
   }
 )
+
+t.test('a request is judged once: what was found to be in order is what the login is for', async t => {
+  const { useCases, ...world } = await createInhabited()
+  const calls: string[] = []
+  const counted = {
+    ...useCases,
+    resolveRedirect: (request: AuthorizationRequest) => {
+      calls.push('resolveRedirect')
+      return useCases.resolveRedirect(request)
+    },
+    judgeRequest: (client: Client, request: AuthorizationRequest) => {
+      calls.push('judgeRequest')
+      return useCases.judgeRequest(client, request)
+    }
+  }
+  const service = createService({ ...world, useCases: counted })
+  t.equal((await service.form(link({ scope: 'a', ...PKCE }), ADA)).statusCode, 302)
+  t.strictSame(calls, ['resolveRedirect', 'judgeRequest'])
+})

@@ -34,7 +34,7 @@ t.test('the list has every hero by ascending id', async t => {
 
 t.test('a list of some thousand heroes is whole, and HEAD tells its length', async t => {
   const service = createService({ protectHeroes: false })
-  for (let i = 1; i <= 2500; i += 1) await service.useCases.createHero(`Hero ${i}`)
+  for (let i = 1; i <= 2500; i += 1) await service.useCases.createHero({ name: `Hero ${i}` })
   const answer = await service.ask('/heroes')
   t.equal(answer.json().length, 2500)
   t.strictSame(answer.json().at(-1), { id: 2500, name: 'Hero 2500' })

@@ -157,11 +157,12 @@ const UNKNOWN_TOKEN = 'x'.repeat(32)
 const rejecting = (reason: () => Error): Stores => {
   const broken = <T extends object>(store: T): T =>
     Object.fromEntries(Object.keys(store).map(name => [name, () => Promise.reject(reason())])) as T
-  const { heroes, users, clients, codes, tokens, attempts } = createMemoryStores()
+  const { heroes, users, clients, grants, codes, tokens, attempts } = createMemoryStores()
   return {
     heroes: broken(heroes),
     users: broken(users),
     clients: broken(clients),
+    grants: broken(grants),
     codes: broken(codes),
     tokens: broken(tokens),
     attempts: broken(attempts)

@@ -193,7 +193,7 @@ t.test('a repeat that a revocation overtakes is invalid_grant', async t => {
     ...ports.tokens,
     async findByRefresh(digest) {
       const found = await ports.tokens.findByRefresh(digest)
-      if (found !== undefined) await ports.tokens.revokeGrant(found.grant.id, found.issuedAt)
+      if (found !== undefined) await ports.grants.revoke(found.grant.id, found.issuedAt)
       return found
     }
   }

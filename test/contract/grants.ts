@@ -6,12 +6,14 @@ import {
   type CreateStores,
   grantTo,
   logIn,
+  ODD_TEXTS,
   publicTokenUnder,
   register,
   rivals,
   rounds,
   type Stores,
   someSpend,
+  tamper,
   tokenUnder
 } from './records.js'
 
@@ -20,13 +22,26 @@ const EXPIRED = { expiresAt: at(10), refreshExpiresAt: at(20) }
 const NOW = at(100)
 
 /** Removes all that can be removed, in batches, as the housekeeping does. */
-const sweep = async ({ tokens }: Stores, now = NOW, limit = 1000): Promise<void> => {
-  for (let batches = 0; (await tokens.removeExpired(now, limit)) >= limit; batches++) {
+const sweep = async ({ grants }: Stores, now = NOW, limit = 1000): Promise<void> => {
+  for (let batches = 0; (await grants.removeExpired(now, limit)) >= limit; batches++) {
     if (batches >= 1000) throw new Error('there is no end of the sweeping')
   }
 }
 
-export const housekeepingContract = async (t: Test, createStores: CreateStores): Promise<void> => {
+export const grantContract = async (t: Test, createStores: CreateStores): Promise<void> => {
+  await t.test('a grant comes back as it was stored, until it is revoked', async t => {
+    const stores = await createStores()
+    const parties = await register(stores)
+    const grant = grantTo(parties, { scopes: ODD_TEXTS, expiresAt: at(31_536_000.999) })
+    await stores.tokens.insert(tokenUnder(grant), 0)
+    t.strictSame(await stores.grants.find(grant.id), grant)
+    tamper(await stores.grants.find(grant.id))
+    t.strictSame(await stores.grants.find(grant.id), grant)
+    t.equal(await stores.grants.find(crypto.randomUUID()), undefined)
+    await stores.grants.revoke(grant.id, at(1))
+    t.equal(await stores.grants.find(grant.id), undefined)
+  })
+
   await t.test('a grant goes when its last token has expired, and not before', async t => {
     const stores = await createStores()
     const { tokens } = stores
@@ -51,7 +66,7 @@ export const housekeepingContract = async (t: Test, createStores: CreateStores):
 
   await t.test('what expires at the very instant stays, and is not looked at', async t => {
     const stores = await createStores()
-    const { codes, tokens } = stores
+    const { codes, grants, tokens } = stores
     const parties = await register(stores)
     const token = await logIn(stores, parties, { expiresAt: at(20), refreshExpiresAt: NOW })
     const accessOnly = publicTokenUnder(grantTo(parties), { expiresAt: NOW })
@@ -60,13 +75,13 @@ export const housekeepingContract = async (t: Test, createStores: CreateStores):
     const successor = tokenUnder(token.grant, { expiresAt: NOW, refreshExpiresAt: NOW })
     const renewed = await logIn(stores, parties, EXPIRED)
     await tokens.rotate(renewed.refreshDigest, someSpend(5), { ...successor, grant: renewed.grant })
-    t.equal(await tokens.removeExpired(NOW, 1), 1, 'the one whose first token had expired')
-    t.equal(await tokens.removeExpired(NOW, 1), 0)
+    t.equal(await grants.removeExpired(NOW, 1), 1, 'the one whose first token had expired')
+    t.equal(await grants.removeExpired(NOW, 1), 0)
     t.ok(await tokens.findByRefresh(token.refreshDigest))
     t.ok(await tokens.findByAccess(accessOnly.accessDigest))
     t.ok(await tokens.findByAccess(successor.accessDigest))
     t.ok(await codes.find(code.digest))
-    t.equal(await tokens.removeExpired(at(100.001), 10), 4)
+    t.equal(await grants.removeExpired(at(100.001), 10), 4)
   })
 
   await t.test('a code that nobody used goes when it expires', async t => {
@@ -83,12 +98,12 @@ export const housekeepingContract = async (t: Test, createStores: CreateStores):
 
   await t.test('a spent code stays as long as a token of its grant lives: a second use is still seen', async t => {
     const stores = await createStores()
-    const { codes, tokens } = stores
+    const { codes, grants } = stores
     const code = await authorize(stores, await register(stores), { expiresAt: at(10) })
     await codes.redeem(code.digest, tokenUnder(code.grant, { expiresAt: at(50), refreshExpiresAt: at(200) }))
     await sweep(stores)
     t.strictSame(await codes.find(code.digest), { ...code, spent: true })
-    await tokens.removeExpired(at(201), 1000)
+    await grants.removeExpired(at(201), 1000)
     t.equal(await codes.find(code.digest), undefined)
   })
 
@@ -123,13 +138,13 @@ export const housekeepingContract = async (t: Test, createStores: CreateStores):
 
   await t.test('a grant that was revoked stays a tombstone until its tokens have expired', async t => {
     const stores = await createStores()
-    const { tokens } = stores
+    const { grants, tokens } = stores
     const token = await logIn(stores, await register(stores))
-    await tokens.revokeGrant(token.grant.id, at(1))
+    await grants.revoke(token.grant.id, at(1))
     await sweep(stores)
     t.equal(await tokens.rotate(token.refreshDigest, someSpend(), tokenUnder(token.grant)), false)
     t.equal(await tokens.findByAccess(token.accessDigest), undefined)
-    t.equal(await tokens.removeExpired(at(1_000_000), 1000), 1)
+    t.equal(await grants.removeExpired(at(1_000_000), 1000), 1)
     t.equal(await tokens.rotate(token.refreshDigest, someSpend(), tokenUnder(token.grant)), false)
   })
 
@@ -142,13 +157,13 @@ export const housekeepingContract = async (t: Test, createStores: CreateStores):
       const found = await Promise.all(expired.map(token => stores.tokens.findByRefresh(token.refreshDigest)))
       return found.filter(token => token !== undefined).length
     }
-    t.equal(await stores.tokens.removeExpired(NOW, 2), 2)
+    t.equal(await stores.grants.removeExpired(NOW, 2), 2)
     t.equal(await left(), 3)
-    t.equal(await stores.tokens.removeExpired(NOW, 2), 2)
+    t.equal(await stores.grants.removeExpired(NOW, 2), 2)
     t.equal(await left(), 1)
-    t.equal(await stores.tokens.removeExpired(NOW, 2), 1)
+    t.equal(await stores.grants.removeExpired(NOW, 2), 1)
     t.equal(await left(), 0)
-    t.equal(await stores.tokens.removeExpired(NOW, 2), 0)
+    t.equal(await stores.grants.removeExpired(NOW, 2), 0)
     t.strictSame(await stores.tokens.findByAccess(kept.accessDigest), accessOf(kept))
   })
 
@@ -162,7 +177,7 @@ export const housekeepingContract = async (t: Test, createStores: CreateStores):
       return successor
     })
     let calls = 1
-    while (calls < 20 && (await stores.tokens.removeExpired(NOW, 3)) >= 3) calls += 1
+    while (calls < 20 && (await stores.grants.removeExpired(NOW, 3)) >= 3) calls += 1
     t.ok(calls <= 7, `${calls} calls`)
     for (const successor of successors) t.ok(await stores.tokens.findByAccess(successor.accessDigest))
   })
@@ -199,7 +214,7 @@ export const housekeepingContract = async (t: Test, createStores: CreateStores):
 
   await t.test('a rotation beside the removal of its grant is done whole or not at all', async t => {
     const stores = await createStores()
-    const { tokens } = stores
+    const { grants, tokens } = stores
     const parties = await register(stores)
     await rounds(
       async () => {
@@ -207,7 +222,7 @@ export const housekeepingContract = async (t: Test, createStores: CreateStores):
         return { token, successor: tokenUnder(token.grant), spend: someSpend(99) }
       },
       ({ token, successor, spend }) => tokens.rotate(token.refreshDigest, spend, successor),
-      () => tokens.removeExpired(NOW, 1000),
+      () => grants.removeExpired(NOW, 1000),
       async ({ token, successor, spend }, won) => {
         const found = await tokens.findByAccess(successor.accessDigest)
         const spent = (await tokens.findByRefresh(token.refreshDigest))?.spent
@@ -221,7 +236,7 @@ export const housekeepingContract = async (t: Test, createStores: CreateStores):
 
   await t.test('a redemption beside the removal of its grant is done whole or not at all', async t => {
     const stores = await createStores()
-    const { codes, tokens } = stores
+    const { codes, grants, tokens } = stores
     const parties = await register(stores)
     await rounds(
       async () => {
@@ -229,7 +244,7 @@ export const housekeepingContract = async (t: Test, createStores: CreateStores):
         return { code, token: tokenUnder(code.grant) }
       },
       ({ code, token }) => codes.redeem(code.digest, token),
-      () => tokens.removeExpired(NOW, 1000),
+      () => grants.removeExpired(NOW, 1000),
       async ({ code, token }, won) => {
         const found = await tokens.findByAccess(token.accessDigest)
         const spent = (await codes.find(code.digest))?.spent

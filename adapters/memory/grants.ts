@@ -1,0 +1,46 @@
+import type { GrantStore } from '../../core/ports.js'
+import { copyGrant, type GrantRow, isLive, minuteOf, removeGrant, schedule, type Tables, unschedule } from './tables.js'
+
+export const createGrantStore = (tables: Tables): GrantStore => {
+  const { grants, due } = tables
+
+  /** Up to `limit` grants that may be expired before `at`. */
+  const takeDue = (at: number, limit: number): GrantRow[] => {
+    const found: GrantRow[] = []
+    for (const [minute, waiting] of due) {
+      if (minute > minuteOf(at)) continue
+      for (const grant of waiting) {
+        if (found.length >= limit) return found
+        // A grant that is due within the minute of `at`, but later, is left for a later call.
+        if (grant.lastExpiry < at || grant.dueMinute < minuteOf(grant.lastExpiry)) found.push(grant)
+      }
+    }
+    return found
+  }
+
+  return {
+    async find(id) {
+      const row = grants.get(id)
+      return row && isLive(row) ? copyGrant(row.grant) : undefined
+    },
+
+    async revoke(id) {
+      const grant = grants.get(id)
+      if (grant !== undefined) grant.revoked = true
+    },
+
+    async removeExpired(at, limit) {
+      const found = takeDue(at.getTime(), limit)
+      for (const grant of found) {
+        if (grant.lastExpiry < at.getTime()) {
+          removeGrant(tables, grant)
+        } else {
+          // Tokens do not move their grant as they are stored: most grants are looked at once per refresh token at most.
+          unschedule(tables, grant)
+          schedule(tables, grant)
+        }
+      }
+      return found.length
+    }
+  }
+}

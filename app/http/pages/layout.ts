@@ -1,0 +1,181 @@
+import { hash } from 'node:crypto'
+import { type Html, html } from './html.js'
+
+/** What the pages call the service. */
+export const SERVICE = 'Heroes'
+
+// Lengths are in rem, so that a larger font in the browser's settings enlarges everything. Nothing moves: there is no
+// motion to reduce. The button's transparent border is what shows it where the system forces its own colours. The
+// scroll margin of the inputs keeps the message above in sight when a low window scrolls to the one that has the focus.
+const STYLE = `
+:root {
+  color-scheme: light dark;
+  --ground: #f3f4f6;
+  --card: #ffffff;
+  --line: #d9dde3;
+  --text: #1a1f26;
+  --quiet: #4c5562;
+  --field: #ffffff;
+  --edge: #7a8492;
+  --accent: #1a53a6;
+  --accent-hover: #14427f;
+  --on-accent: #ffffff;
+  --error: #9c1c1c;
+  --error-ground: #fdf2f2;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --ground: #13161a;
+    --card: #1c2026;
+    --line: #333a44;
+    --text: #e7eaee;
+    --quiet: #aab3bf;
+    --field: #14171c;
+    --edge: #818b99;
+    --accent: #8db8f7;
+    --accent-hover: #b0cefa;
+    --on-accent: #10243f;
+    --error: #ffb3ad;
+    --error-ground: #341f21;
+  }
+}
+*, *::before, *::after { box-sizing: border-box }
+html { font-size: 100%; -webkit-text-size-adjust: 100%; text-size-adjust: 100% }
+body {
+  margin: 0;
+  min-height: 100vh;
+  display: grid;
+  align-items: center;
+  justify-items: center;
+  padding: 1.5rem;
+  background: var(--ground);
+  color: var(--text);
+  font-family: system-ui, sans-serif;
+  line-height: 1.5;
+  overflow-wrap: anywhere;
+}
+main {
+  width: 100%;
+  max-width: 26rem;
+  padding: 2.25rem 2rem 2rem;
+  background: var(--card);
+  border: 1px solid var(--line);
+  border-radius: .75rem;
+}
+h1 { margin: 0 0 .75rem; font-size: 1.5rem; font-weight: 650; line-height: 1.25 }
+p { margin: 0 }
+p + p { margin-top: .75rem }
+ul {
+  list-style: none;
+  margin: .5rem 0 0;
+  padding: 0;
+  border: 1px solid var(--line);
+  border-radius: .5rem;
+}
+li { padding: .5rem .875rem }
+li + li { border-top: 1px solid var(--line) }
+code {
+  display: block;
+  color: var(--quiet);
+  font-family: ui-monospace, monospace;
+  font-size: .8125rem;
+}
+pre {
+  margin: .75rem 0;
+  padding: .75rem .875rem;
+  background: var(--field);
+  border: 1px solid var(--line);
+  border-radius: .5rem;
+  font-family: ui-monospace, monospace;
+  font-size: .8125rem;
+  white-space: pre-wrap;
+  user-select: all;
+}
+#message {
+  margin-top: 1.25rem;
+  padding: .75rem .875rem;
+  background: var(--error-ground);
+  border-inline-start: .25rem solid var(--error);
+  border-radius: .25rem;
+  color: var(--error);
+}
+form { margin-top: 1.5rem }
+label { display: block; margin-bottom: .375rem; font-weight: 600 }
+.field + .field { margin-top: 1.125rem }
+.quiet { color: var(--quiet); font-size: .875rem }
+.field .quiet { margin-top: .5rem }
+.last { margin-top: 1.25rem }
+input, button {
+  width: 100%;
+  min-height: 2.75rem;
+  border-radius: .5rem;
+  font: inherit;
+}
+input {
+  padding: .5rem .75rem;
+  background: var(--field);
+  border: 1px solid var(--edge);
+  color: inherit;
+  scroll-margin-top: min(16rem, 60vh);
+}
+button {
+  margin-top: 1.5rem;
+  padding: .5rem 1rem;
+  background: var(--accent);
+  border: 1px solid transparent;
+  color: var(--on-accent);
+  font-weight: 600;
+  cursor: pointer;
+}
+button:hover { background: var(--accent-hover) }
+:focus-visible { outline: .1875rem solid var(--accent); outline-offset: .125rem }
+@media (max-width: 30rem) {
+  body { min-height: 0; padding: 0; align-items: start; background: var(--card) }
+  main { padding: 1.5rem 1.25rem; border: 0; border-radius: 0 }
+}
+`
+
+/**
+ * What helmet's `contentSecurityPolicy.directives` takes, with `useDefaults: false`. There is no `form-action`: Chrome
+ * applies it to the redirect that answers the form as well, and that leads to the client; `default-src` does not stand
+ * in for it. `default-src` keeps Chrome from asking for /favicon.ico; a `<link rel="icon">` would be a violation.
+ */
+export const CSP_DIRECTIVES: Readonly<Record<string, readonly string[]>> = {
+  'default-src': ["'none'"],
+  'style-src': [`'sha256-${hash('sha256', STYLE, 'base64')}'`],
+  'frame-ancestors': ["'none'"],
+  'base-uri': ["'none'"]
+}
+
+/** The headers of every page, whatever its status. */
+export const PAGE_HEADERS: Readonly<Record<string, string>> = {
+  'content-type': 'text/html; charset=utf-8',
+  'cache-control': 'no-store',
+  'referrer-policy': 'no-referrer',
+  'content-security-policy': Object.entries(CSP_DIRECTIVES)
+    .map(([name, values]) => [name, ...values].join(' '))
+    .join(';')
+}
+
+// A constant of this file, not escaped: the browser hashes it as it stands.
+const STYLE_ELEMENT: Html = { markup: `<style>${STYLE}</style>` }
+
+/** A whole page around its content. */
+export function page(title: string, content: Html): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+${STYLE_ELEMENT}
+</head>
+<body>
+<main>
+${content}
+</main>
+</body>
+</html>
+`.markup
+}

@@ -1,0 +1,31 @@
+import { couldBeIssued, DomainError } from '../../../core/index.js'
+import { parseForm, queryString, requireShort } from '../forms.js'
+import type { Http } from '../http.js'
+import { codePage, refusalPage } from '../pages/callback-page.js'
+import { PAGE_HEADERS } from '../pages/layout.js'
+import { pageRoutes } from '../pages/page-routes.js'
+
+/** The redirect URI of the first client: it shows what the login page has sent (RFC 6749 section 4.1.2). */
+export const callbackRoutes = (http: Http, publicUrl: () => string): void => {
+  http.register(
+    pageRoutes(http => {
+      http.get('/callback', async (request, reply) => {
+        const parameters = parseForm(queryString(request.url))
+        const code = parameters.get('code') ?? ''
+        const error = parameters.get('error')
+        const description = parameters.get('error_description') ?? ''
+        reply.headers(PAGE_HEADERS)
+        if (error !== undefined) {
+          requireShort([error, description])
+          return refusalPage(error, description)
+        }
+        // What is no code would be a text of whoever made the link, and the person is about to paste it into a shell.
+        if (!couldBeIssued(code)) throw new DomainError('invalid_request', 'the link has neither a code nor an error')
+        return codePage(
+          code,
+          `curl ${publicUrl()}/auth/token -u local -d grant_type=authorization_code -d code=${code}`
+        )
+      })
+    })
+  )
+}

@@ -1,0 +1,32 @@
+import { DomainError } from './errors.js'
+import { couldBeIssued } from './issuing.js'
+import type { AccessToken } from './model.js'
+import type { Ports } from './ports.js'
+import { anyCovers } from './scope.js'
+
+export interface BearerUseCases {
+  /**
+   * The access token behind a bearer credential (RFC 6750); to learn whose it is, look up its grant. Throws `token_required`
+   * when there is none, `invalid_token`, and `insufficient_scope` when none of its scopes covers the required one.
+   */
+  verifyBearer(accessToken: string | undefined, requiredScope: string | undefined): Promise<AccessToken>
+}
+
+export const createBearerUseCases = ({
+  tokens,
+  secrets,
+  clock
+}: Pick<Ports, 'tokens' | 'secrets' | 'clock'>): BearerUseCases => ({
+  async verifyBearer(accessToken, requiredScope) {
+    if (accessToken === undefined) throw new DomainError('token_required', 'a bearer access token is required')
+    const known = couldBeIssued(accessToken)
+    const token = known ? await tokens.findByAccess(await secrets.digest(accessToken)) : undefined
+    if (token === undefined || token.expiresAt <= clock.now()) {
+      throw new DomainError('invalid_token', 'the access token is unknown, expired or revoked')
+    }
+    if (requiredScope !== undefined && !anyCovers(token.scopes, requiredScope)) {
+      throw new DomainError('insufficient_scope', 'the access token lacks the scope for this', { requiredScope })
+    }
+    return token
+  }
+})

@@ -1,0 +1,53 @@
+import { DomainError } from './errors.js'
+import { answerOf, couldBeIssued, type IssuingPolicy, newPair, tokenOf } from './issuing.js'
+import type { Client } from './model.js'
+import type { Ports, StoredCode } from './ports.js'
+import { type GrantHandler, requireParameter, type TokenRequest } from './token-request.js'
+
+/** RFC 6749 section 4.1.3 with RFC 7636 section 4.6. Throws `invalid_request` and `invalid_grant`. */
+export const createCodeGrant = (
+  { codes, grants, secrets, clock }: Pick<Ports, 'codes' | 'grants' | 'secrets' | 'clock'>,
+  policy: IssuingPolicy
+): GrantHandler => {
+  const matches = async (code: StoredCode, client: Client, request: TokenRequest): Promise<boolean> => {
+    const { redirectUri, codeVerifier } = request
+    if (redirectUri !== code.redirectUri) {
+      if (code.redirectUri !== undefined || redirectUri !== client.redirectUri) return false
+    }
+    if (code.challenge === undefined || codeVerifier === undefined) return code.challenge === codeVerifier
+    return VERIFIER.test(codeVerifier) && secrets.equal(await secrets.digest(codeVerifier), code.challenge)
+  }
+
+  return async (client, request) => {
+    const codeSecret = requireParameter('code', request.code)
+    if (!couldBeIssued(codeSecret)) throw invalidCode()
+    const digest = await secrets.digest(codeSecret)
+    const now = clock.now()
+    const code = await codes.find(digest)
+    if (code === undefined || code.grant.clientId !== client.id) throw invalidCode()
+    // RFC 9700 section 4.5: a second use means that two parties hold the code, so everything that the first use bought ends.
+    const refuseSecondUse = async (): Promise<never> => {
+      await grants.revoke(code.grant.id, now)
+      throw invalidCode()
+    }
+    if (code.spent) return refuseSecondUse()
+    if (code.expiresAt <= now) throw invalidCode()
+    if (!(await matches(code, client, request))) {
+      if (await codes.burn(digest)) throw invalidCode()
+      return refuseSecondUse()
+    }
+    const pair = await newPair(client, secrets)
+    const token = await tokenOf(pair, code.grant, code.grant.scopes, now, secrets, policy)
+    if (!(await codes.redeem(digest, token))) return refuseSecondUse()
+    return answerOf(pair, token, now)
+  }
+}
+
+/** RFC 7636 section 4.1. */
+const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/
+
+const invalidCode = (): DomainError =>
+  new DomainError(
+    'invalid_grant',
+    'the code is unknown, expired, used, or bound to another client, redirect URI or verifier'
+  )

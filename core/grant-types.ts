@@ -1,0 +1,41 @@
+import { createCodeGrant } from './code-grant.js'
+import { DomainError } from './errors.js'
+import type { TokenAnswer } from './issuing.js'
+import type { Login } from './login.js'
+import type { Client } from './model.js'
+import { createPasswordGrant } from './password-grant.js'
+import type { Policy } from './policy.js'
+import type { Ports } from './ports.js'
+import { createRefreshGrant } from './refresh-grant.js'
+import { type GrantHandler, requireParameter, type TokenRequest } from './token-request.js'
+
+/** Every value of `grant_type` with what serves it. The token endpoint and the metadata know grant types from this table alone. */
+const GRANT_TYPES: Readonly<Record<string, (ports: Ports, policy: Policy, login: Login) => GrantHandler>> = {
+  authorization_code: createCodeGrant,
+  password: createPasswordGrant,
+  refresh_token: createRefreshGrant
+}
+
+/** RFC 8414's `grant_types_supported`. */
+export const grantTypes: readonly string[] = Object.keys(GRANT_TYPES)
+
+export interface TokenUseCases {
+  /**
+   * Issues, refreshes or exchanges for an authenticated client, as `grantType` says. Throws `unsupported_grant_type`, `invalid_request`,
+   * `invalid_grant`, `invalid_scope`, `unauthorized_client`, `too_many_attempts` and `overloaded`.
+   */
+  issueToken(client: Client, request: TokenRequest): Promise<TokenAnswer>
+}
+
+export const createTokenUseCases = (ports: Ports, policy: Policy, login: Login): TokenUseCases => {
+  const handlers = new Map(Object.entries(GRANT_TYPES).map(([type, create]) => [type, create(ports, policy, login)]))
+  return {
+    async issueToken(client, request) {
+      const handle = handlers.get(requireParameter('grant_type', request.grantType))
+      if (handle === undefined) {
+        throw new DomainError('unsupported_grant_type', `grant_type must be one of ${grantTypes.join(', ')}`)
+      }
+      return handle(client, request)
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import { DomainError } from './errors.js'
+import { answerOf, type IssuingPolicy, newGrant, newPair, tokenOf } from './issuing.js'
+import type { Login } from './login.js'
+import type { Ports } from './ports.js'
+import { grantScopes, parseScope } from './scope.js'
+import { type GrantHandler, requireParameter } from './token-request.js'
+
+/** RFC 6749 section 4.3. Throws `invalid_request`, `invalid_scope`, `invalid_grant`, `too_many_attempts` and `overloaded`. */
+export const createPasswordGrant =
+  (
+    { tokens, secrets, clock }: Pick<Ports, 'tokens' | 'secrets' | 'clock'>,
+    policy: IssuingPolicy,
+    login: Login
+  ): GrantHandler =>
+  async (client, request) => {
+    const username = requireParameter('username', request.username)
+    const password = requireParameter('password', request.password)
+    const scopes = grantScopes(parseScope(request.scope), client.allowedScopes)
+    const user = await login({ username, password, address: request.address })
+    if (user !== undefined) {
+      const now = clock.now()
+      const grant = await newGrant(user, client, scopes, now, secrets, policy)
+      const pair = await newPair(client, secrets)
+      const token = await tokenOf(pair, grant, scopes, now, secrets, policy)
+      if (await tokens.insert(token, user.generation)) return answerOf(pair, token, now)
+    }
+    throw new DomainError('invalid_grant', 'the username or the password is wrong')
+  }

@@ -1,0 +1,26 @@
+import { DomainError } from './errors.js'
+import type { TokenAnswer } from './issuing.js'
+import type { Client } from './model.js'
+
+/** RFC 6749's access token request, whatever its grant type, as it arrived. */
+export interface TokenRequest {
+  readonly grantType: string | undefined
+  readonly username: string | undefined
+  readonly password: string | undefined
+  readonly refreshToken: string | undefined
+  readonly code: string | undefined
+  readonly redirectUri: string | undefined
+  readonly codeVerifier: string | undefined
+  readonly scope: string | undefined
+  /** Where the request comes from, as in {@link LoginAttempt}. */
+  readonly address: string
+}
+
+/** Serves the requests of one grant type, for a client that has been authenticated. */
+export type GrantHandler = (client: Client, request: TokenRequest) => Promise<TokenAnswer>
+
+/** The value of a parameter that the grant type needs. Throws `invalid_request` where it is missing. */
+export const requireParameter = (name: string, value: string | undefined): string => {
+  if (value === undefined) throw new DomainError('invalid_request', `${name} is missing`)
+  return value
+}
