@@ -23,7 +23,7 @@ const ROOMS: Record<string, { readonly rooms: readonly string[]; readonly packag
     rooms: ['core'],
     packages: ['node:', 'postgres', '@electric-sql/pglite', 'fs-native-extensions']
   },
-  'app/http': { rooms: ['core'], packages: ['node:', 'fastify', '@fastify/', '@sinclair/typebox'] },
+  'app/http': { rooms: ['core'], packages: ['node:', 'fastify', '@fastify/', '@sinclair/typebox', 'ipaddr.js'] },
   'app/http/pages': { rooms: ['core', 'app/http'], packages: ['node:', '@fastify/helmet'] },
   'app/http/routes': {
     rooms: ['core', 'app/http', 'app/http/pages'],

@@ -1,16 +1,13 @@
-import { isIPv6 } from 'node:net'
+import ipaddr from 'ipaddr.js'
 
 /** What counts as one address where attempts are counted: an IPv4 address, or an IPv6 /64, which is what one subscriber gets. */
 export const addressOf = (ip: string): string => {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1]
-  if (mapped !== undefined) return mapped
-  if (!isIPv6(ip)) return ip
-  const [head = '', tail = ''] = ip.split('%', 1).join('').split('::')
-  const groups = (part: string): string[] => (part === '' ? [] : part.split(':'))
-  const missing = 8 - groups(head).length - groups(tail).length
-  const all = [...groups(head), ...Array.from({ length: missing }, () => '0'), ...groups(tail)]
-  return `${all
+  if (!ipaddr.isValid(ip)) return ip
+  // An IPv4 address that is written as an IPv6 one (`::ffff:192.0.2.1`) comes out as IPv4.
+  const address = ipaddr.process(ip)
+  if (address instanceof ipaddr.IPv4) return address.toString()
+  return `${address.parts
     .slice(0, 4)
-    .map(group => Number.parseInt(group, 16).toString(16))
+    .map(part => part.toString(16))
     .join(':')}::/64`
 }

@@ -7,6 +7,8 @@ export type ContestantName =
   | 'heroes-pg'
   | 'heroes-pg-info'
   | 'heroes-memory'
+  | 'heroes-pg-before'
+  | 'heroes-memory-before'
   | 'heroes-embedded'
   | 'node-oauth'
   | 'oidc-provider'
@@ -20,6 +22,8 @@ export interface Contestant {
   /** The script under contestants/; undefined: this service as it is delivered. */
   readonly script: string | undefined
   readonly env?: Readonly<Record<string, string>>
+  /** Of the checkout that `--before` names. */
+  readonly before?: true
   /** It makes its tokens itself, and says which. */
   readonly ownSecrets: boolean
   readonly readPath: string
@@ -55,6 +59,21 @@ export const CONTESTANTS: Readonly<Record<ContestantName, Contestant>> = {
     env: { LOG_LEVEL: 'info' }
   },
   'heroes-memory': { ...base, name: 'heroes-memory', label: 'Heroes in memory', store: 'own', script: 'heroes-memory' },
+  'heroes-pg-before': {
+    ...base,
+    name: 'heroes-pg-before',
+    label: 'Heroes on PostgreSQL, the other checkout',
+    store: 'postgres',
+    before: true
+  },
+  'heroes-memory-before': {
+    ...base,
+    name: 'heroes-memory-before',
+    label: 'Heroes in memory, the other checkout',
+    store: 'own',
+    script: 'heroes-memory',
+    before: true
+  },
   'heroes-embedded': { ...base, name: 'heroes-embedded', label: 'Heroes, embedded database', store: 'embedded' },
   'node-oauth': {
     ...base,

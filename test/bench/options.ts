@@ -13,6 +13,8 @@ export interface Options {
   readonly connections: readonly number[] | undefined
   readonly only: readonly string[] | undefined
   readonly out: string | undefined
+  /** Another checkout of this project. */
+  readonly before: string | undefined
   readonly build: boolean
   readonly profile: boolean
 }
@@ -30,6 +32,7 @@ export const HELP = `npm run bench [-- workload... [options]]
   --connections A,B  instead of the workload's own
   --only A,B         contestants; a ratio needs its baseline among them
   --out FOLDER       for the JSON and the charts (a new temporary folder)
+  --before FOLDER    another checkout, with its packages installed: what the workload before compares this one with
   --no-build         measure what the last run built
   --cpu-prof         leave a profile of each contestant in the folder, and say what is in it
 `
@@ -42,11 +45,13 @@ export const readOptions = (argv: readonly string[], known: readonly string[]): 
   const list = (text: string | undefined): string[] | undefined => text?.split(',').map(part => part.trim())
   const asked = tokens.flatMap(token => {
     if (token.kind === 'positional') return token.value
-    return token.kind === 'option' && token.name !== 'out' ? [token.rawName, token.value ?? []].flat() : []
+    return token.kind === 'option' && token.name !== 'out' && token.name !== 'before'
+      ? [token.rawName, token.value ?? []].flat()
+      : []
   })
   return {
     asked,
-    workloads: positionals.length > 0 ? positionals : known,
+    workloads: positionals.length > 0 ? positionals : known.filter(name => name !== 'before'),
     rows: values.rows === undefined ? undefined : positive('rows', values.rows),
     rounds: positive('rounds', values.rounds ?? '5'),
     seconds: positive('seconds', values.seconds ?? '5'),
@@ -54,6 +59,7 @@ export const readOptions = (argv: readonly string[], known: readonly string[]): 
     connections: list(values.connections)?.map(text => positive('connections', text)),
     only: list(values.only),
     out: values.out,
+    before: values.before,
     build: values['no-build'] !== true,
     profile: values['cpu-prof'] === true
   }
@@ -75,6 +81,7 @@ const parse = (argv: readonly string[]) => {
         connections: text,
         only: text,
         out: text,
+        before: text,
         'no-build': flag,
         'cpu-prof': flag
       }

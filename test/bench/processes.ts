@@ -9,8 +9,15 @@ import { type ContestantSettings, SETTINGS, type Sizes } from './data.js'
 import { onEveryCore, onNodeCore } from './machine.js'
 import type { Target } from './plan.js'
 
-/** Where `build` puts the service and the contestants, compiled alike. */
-export const BUILT = join(import.meta.dirname, 'dist')
+/** Where `build` puts the service and the contestants of a checkout, compiled alike. */
+export const builtIn = (checkout: string): string => join(checkout, 'test/bench/dist')
+export const BUILT = builtIn(join(import.meta.dirname, '../..'))
+
+/** The program of a checkout, compiled: what its package calls `bin`. */
+const programIn = (checkout: string): string => {
+  const { bin } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'))
+  return join(builtIn(checkout), String(bin.heroes).replace('dist/', ''))
+}
 
 export interface Running extends Target {
   readonly contestant: Contestant
@@ -28,6 +35,8 @@ export interface StartOptions {
   readonly folder: string
   /** Lets the contestant's threads have every core, as in production; else they share Node's. */
   readonly everyCore?: boolean
+  /** The checkout that `--before` names. */
+  readonly before?: string | undefined
   /** Where to leave a profile. */
   readonly profile?: string | undefined
 }
@@ -50,10 +59,11 @@ export const start = async (contestant: Contestant, options: StartOptions): Prom
   mkdirSync(folder, { recursive: true })
   const port = await freePort()
   const settings: ContestantSettings = { ...options.sizes, port, databaseUrl, folder }
+  const checkout = contestant.before && options.before ? options.before : join(import.meta.dirname, '../..')
   const script =
     contestant.script === undefined
-      ? [join(BUILT, 'app/main.js'), 'serve']
-      : [join(BUILT, `test/bench/contestants/${contestant.script}.js`)]
+      ? [programIn(checkout), 'serve']
+      : [join(builtIn(checkout), `test/bench/contestants/${contestant.script}.js`)]
   const flags = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]
   const place = options.everyCore === true ? onEveryCore : onNodeCore
   const [command = '', ...args] = place([process.execPath, ...flags, ...script])

@@ -105,6 +105,7 @@ const enter = (
     databaseUrl,
     dataDir: contestant.store === 'embedded' ? dataDir : undefined,
     folder: join(bench.folder, 'contestants'),
+    before: bench.options.before,
     profile: bench.options.profile ? profileFolder(bench, contestant) : undefined,
     ...(race.env && { env: race.env })
   })

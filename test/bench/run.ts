@@ -7,22 +7,24 @@ import { startPostgres } from './database.js'
 import { generator } from './generator.js'
 import { describeMachine, pinToLoadCore } from './machine.js'
 import { HELP, type Options, readOptions, UsageError } from './options.js'
-import { BUILT } from './processes.js'
+import { builtIn } from './processes.js'
 import { printProfiles } from './profile.js'
 import { printOutcome, writeOutcome } from './report.js'
 import { WORKLOADS } from './workloads.js'
 
-const build = (): void => {
-  rmSync(BUILT, { recursive: true, force: true })
+const build = (checkout: string): void => {
+  rmSync(builtIn(checkout), { recursive: true, force: true })
   // The service and the contestants by one compiler with one set of options, apart from `dist`, which others may be using.
-  const { status } = spawnSync('npx', ['tsc', '-p', import.meta.dirname], { stdio: 'inherit' })
+  const { status } = spawnSync('npx', ['tsc', '-p', join(checkout, 'test/bench')], { stdio: 'inherit' })
   if (status !== 0) throw new Error('the build failed')
 }
 
 const main = async (options: Options): Promise<void> => {
   const folder = options.out ?? mkdtempSync(join(tmpdir(), 'heroes-bench-'))
   mkdirSync(folder, { recursive: true })
-  if (options.build) build()
+  if (options.build) {
+    for (const checkout of [join(import.meta.dirname, '../..'), options.before ?? []].flat()) build(checkout)
+  }
   pinToLoadCore()
   const started = performance.now()
   const say = (text: string): void => {

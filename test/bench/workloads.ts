@@ -1,4 +1,5 @@
 import type { Workload } from './bench.js'
+import { before } from './workloads/before.js'
 import { code } from './workloads/code.js'
 import { create } from './workloads/create.js'
 import { growth } from './workloads/growth.js'
@@ -30,5 +31,6 @@ export const WORKLOADS: Readonly<Record<string, Workload>> = {
   housekeeping,
   startup,
   process: inProcess,
-  growth
+  growth,
+  before
 }
