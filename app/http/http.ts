@@ -30,8 +30,11 @@ import { createParserErrors } from './parser-errors.js'
 /** Routes' types come from their TypeBox schemas. */
 export interface TypeBox extends FastifyTypeProvider {
   readonly validator: this['schema'] extends TSchema ? Static<this['schema']> : unknown
-  readonly serializer: this['schema'] extends TSchema ? Static<this['schema']> : unknown
+  readonly serializer: this['schema'] extends TSchema ? Serializable<Static<this['schema']>> : unknown
 }
+
+/** An optional key may be there and undefined as well: the serializer leaves it out. */
+type Serializable<T> = { [Key in keyof T]: object extends Pick<T, Key> ? T[Key] | undefined : T[Key] }
 
 export type Http = FastifyInstance<Server, IncomingMessage, ServerResponse, FastifyBaseLogger, TypeBox>
 export type HttpPlugin = FastifyPluginCallback<FastifyPluginOptions, Server, TypeBox>
