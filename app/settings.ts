@@ -196,7 +196,7 @@ const settings = {
   logLevel: setting('LOG_LEVEL', oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), 'info', 'of pino')
 }
 
-/** Settings of the contract whose features do not exist: refused rather than silently without effect. */
+/** Settings of features that do not exist: refused rather than silently without effect. */
 const NOT_BUILT = ['CORS_ORIGINS', 'METRICS_PORT']
 
 /** The settings for a person: name, default and meaning. */

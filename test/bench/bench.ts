@@ -34,7 +34,7 @@ export interface Row {
   readonly ratio: number | undefined
 }
 
-/** A figure that issue 4's table has a floor and a goal for, or that stands for itself. */
+/** A figure with the floor and the goal that the project sets itself, or one that stands for itself. */
 export interface Fact {
   readonly what: string
   readonly value: number

@@ -174,7 +174,7 @@ t.test('a dump of the database opens nothing', async t => {
   t.strictSame(found(rows.flat(2).join('\n')), [])
 })
 
-t.test('the token table has the columns that the specification names', async t => {
+t.test('wire 5.10: the token table has the columns issuedate and expirationdate', async t => {
   const columns = await sql`select column_name from information_schema.columns where table_name = 'token'`
   const names = columns.map(column => column.column_name)
   t.ok(names.includes('issuedate') && names.includes('expirationdate'))

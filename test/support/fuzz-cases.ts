@@ -1,4 +1,4 @@
-/** What a fuzzed connection sends, and what it may be answered. The rules are RFC 9112's and the contract's; nothing here knows the service. */
+/** What a fuzzed connection sends, and what it may be answered. The rules are RFC 9112's and those of app/http/README.md; nothing here knows the service. */
 export interface FuzzCase {
   /** Written one after the other, with so many turns of the event loop before each. */
   readonly packets: readonly { readonly bytes: Buffer; readonly turns: number }[]

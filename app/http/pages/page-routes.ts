@@ -21,6 +21,6 @@ const HELMET = {
   referrerPolicy: { policy: 'no-referrer' as const },
   // HTTPS ends before the service, and whoever ends it knows whether it is there to stay.
   strictTransportSecurity: false,
-  // helmet sends 0; spec.md asks for a mode.
+  // helmet sends 0; app/http/README.md 1.4 has a mode.
   xXssProtection: false
 }

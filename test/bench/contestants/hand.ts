@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { BASIC } from '../data.js'
 import { exitOnSignal, readSettings } from './settings.js'
 
-/** What a hand-written service of this specification has to do anyway, and nothing more. */
+/** What a hand-written service of this kind has to do anyway, and nothing more. */
 
 export const digestOf = (secret: string): Buffer => createHash('sha256').update(secret).digest()
 

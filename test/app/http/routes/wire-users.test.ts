@@ -4,24 +4,21 @@ import { createUseCases } from '../../../../core/index.js'
 import { basic, createInhabited, createService } from '../../../support/service.js'
 import { ADA, createWorld } from '../../../support/world.js'
 
-t.test(
-  'spec "What the service does" rule 2: users are registered, their password stored as a salted hash alone',
-  async t => {
-    const { json, ports } = createService()
-    t.equal((await json('POST', '/register', ADA)).statusCode, 200)
-    const stored = await ports.users.findByUsername('ada')
-    t.match(stored?.password, { hash: /^\$argon2id\$/, salt: /^[A-Za-z0-9+/]{22}==$/ })
-    t.notMatch(JSON.stringify(stored), ADA.password)
-  }
-)
+t.test('wire 4.7: users are registered, and their password is stored as a salted hash alone', async t => {
+  const { json, ports } = createService()
+  t.equal((await json('POST', '/register', ADA)).statusCode, 200)
+  const stored = await ports.users.findByUsername('ada')
+  t.match(stored?.password, { hash: /^\$argon2id\$/, salt: /^[A-Za-z0-9+/]{22}==$/ })
+  t.notMatch(JSON.stringify(stored), ADA.password)
+})
 
-t.test('spec "User" field id: an integer that the service makes, present in answers', async t => {
+t.test('wire 4.1: the id of a user is an integer that the service makes, and answers have it', async t => {
   const { json } = createService()
   t.equal((await json('POST', '/register', ADA)).json().id, 1)
   t.equal((await json('POST', '/register', { ...ADA, username: 'bob' })).json().id, 2)
 })
 
-t.test('spec "User" field username: a unique string, required, present in answers', async t => {
+t.test('wire 4.1: a username is a unique string, required, and answers have it', async t => {
   const { json } = createService()
   t.equal((await json('POST', '/register', ADA)).json().username, 'ada')
   t.equal((await json('POST', '/register', ADA)).statusCode, 409)
@@ -29,7 +26,7 @@ t.test('spec "User" field username: a unique string, required, present in answer
   t.equal((await json('POST', '/register', { username: 5, password: 'x' })).statusCode, 400)
 })
 
-t.test('spec "User" field password: read from the body, required, never answered and never stored', async t => {
+t.test('wire 4.7: a password is read from the body, required, never answered and never stored', async t => {
   const { json, ports } = createService()
   t.equal((await json('POST', '/register', { username: 'ada' })).statusCode, 400)
   const answer = await json('POST', '/register', ADA)
@@ -37,7 +34,7 @@ t.test('spec "User" field password: read from the body, required, never answered
   t.notMatch(JSON.stringify(await ports.users.list()), ADA.password)
 })
 
-t.test('spec "User" fields hashedPassword, salt and tokens: computed, never answered, refused on input', async t => {
+t.test('wire 4.3: hashedPassword, salt and tokens are computed, never answered, and refused on input', async t => {
   const { json, ports } = createService()
   for (const field of ['hashedPassword', 'salt', 'tokens']) {
     t.equal((await json('POST', '/register', { ...ADA, [field]: 'x' })).statusCode, 400, field)
@@ -46,7 +43,7 @@ t.test('spec "User" fields hashedPassword, salt and tokens: computed, never answ
   t.strictSame(Object.keys((await json('POST', '/register', ADA)).json()), ['id', 'username'])
 })
 
-t.test('spec "User" field salt: random, so that one password has two hashes', async t => {
+t.test('wire 4.7: salts are random, so that one password has two hashes', async t => {
   const { json, ports } = createService()
   await json('POST', '/register', ADA)
   await json('POST', '/register', { ...ADA, username: 'bob' })
@@ -55,7 +52,7 @@ t.test('spec "User" field salt: random, so that one password has two hashes', as
   t.not(ada?.password.hash, bob?.password.hash)
 })
 
-t.test('spec "User" field tokens: those that were issued to a user are that user’s', async t => {
+t.test('wire 5.12: introspection names the user whom a token was issued to', async t => {
   const { login, form, ports } = await createInhabited()
   const { access_token } = await login()
   const { sub, username } = (await form('/auth/introspect', { token: access_token }, basic('app'))).json()
@@ -63,7 +60,7 @@ t.test('spec "User" field tokens: those that were issued to a user are that user
   t.equal((await ports.users.find(Number(sub)))?.username, 'ada')
 })
 
-t.test('spec "POST /register" row request content type: application/json and no other', async t => {
+t.test('wire 1.9: /register reads application/json and no other type', async t => {
   const { ask, json, ports } = createService()
   const payload = JSON.stringify(ADA)
   for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
@@ -74,7 +71,7 @@ t.test('spec "POST /register" row request content type: application/json and no 
   t.equal((await json('POST', '/register', payload)).statusCode, 200)
 })
 
-t.test('spec "POST /register" row request body: an object with the strings username and password', async t => {
+t.test('wire 4.2: /register takes an object with the strings username and password', async t => {
   const { json } = createService()
   for (const body of [
     [ADA],
@@ -89,13 +86,13 @@ t.test('spec "POST /register" row request body: an object with the strings usern
   t.equal((await json('POST', '/register', ADA)).statusCode, 200)
 })
 
-t.test('spec "POST /register" row success: 200 with the keys id and username', async t => {
+t.test('wire 4.2: /register answers 200 with the keys id and username', async t => {
   const answer = await createService().json('POST', '/register', { ...ADA, id: 'discarded' })
   t.strictSame([answer.statusCode, answer.json()], [200, { id: 1, username: 'ada' }])
   t.equal(answer.headers['content-type'], 'application/json; charset=utf-8')
 })
 
-t.test('spec "POST /register" row missing username or password: 400 with {error: message}', async t => {
+t.test('wire 4.4: a missing username or password is 400 with {error: message}', async t => {
   const { json } = createService()
   for (const body of [{}, { username: 'ada' }, { password: 'x' }]) {
     const answer = await json('POST', '/register', body)
@@ -105,7 +102,7 @@ t.test('spec "POST /register" row missing username or password: 400 with {error:
   }
 })
 
-t.test('spec "POST /register" row duplicate username: 409', async t => {
+t.test('wire 4.5: a username that exists is 409', async t => {
   const { json, ports } = createService()
   await json('POST', '/register', ADA)
   const answer = await json('POST', '/register', { ...ADA, password: 'another' })
@@ -113,7 +110,7 @@ t.test('spec "POST /register" row duplicate username: 409', async t => {
   t.equal((await ports.users.list()).length, 1)
 })
 
-t.test('spec "POST /register" rule 1: the check for missing values happens before any hashing', async t => {
+t.test('wire 4.4: the check for missing values comes before any hashing', async t => {
   const world = createWorld()
   let hashed = 0
   const passwords: PasswordHasher = {
@@ -138,7 +135,7 @@ t.test('spec "POST /register" rule 1: the check for missing values happens befor
   t.equal(hashed, 1)
 })
 
-t.test('spec "POST /register" rule 2: hash and salt are never answered', async t => {
+t.test('wire 4.7: hash and salt are never answered', async t => {
   const { json, ports } = createService()
   const answer = await json('POST', '/register', ADA)
   const stored = await ports.users.findByUsername('ada')
@@ -146,7 +143,7 @@ t.test('spec "POST /register" rule 2: hash and salt are never answered', async t
   t.notOk(answer.payload.includes(stored?.password.salt ?? '{'))
 })
 
-t.test('spec "POST /register" rule 3: it is not protected by a bearer check', async t => {
+t.test('wire 4.2: /register is not protected by a bearer check', async t => {
   const { json } = createService({ protectHeroes: true, readScope: 'a', writeScope: 'a' })
   t.equal((await json('POST', '/register', ADA)).statusCode, 200)
   t.equal(

@@ -3,14 +3,14 @@ import { bearer, createInhabited, createService } from '../../../support/service
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
-t.test('spec "What the service does" rule 1: heroes are stored, listed, fetched and created', async t => {
+t.test('wire 3.1: heroes are stored, listed, fetched and created', async t => {
   const { json, ask } = createService({ protectHeroes: false })
   const created = (await json('POST', '/heroes', { name: 'Starling' })).json()
   t.same((await ask('/heroes')).json(), [created])
   t.same((await ask(`/heroes/${created.id}`)).json(), created)
 })
 
-t.test('spec "What the service does" rule 4: protected hero endpoints ask for a valid bearer access token', async t => {
+t.test('wire 3.4: protected hero endpoints ask for a valid bearer access token', async t => {
   const { ask, json, opened } = await createInhabited()
   const open = await opened()
   t.equal((await ask('/heroes')).statusCode, 401)
@@ -19,7 +19,7 @@ t.test('spec "What the service does" rule 4: protected hero endpoints ask for a 
   t.equal((await json('POST', '/heroes', { name: 'Starling' }, open)).statusCode, 200)
 })
 
-t.test('spec "Hero" field id: an integer that the service counts up, ignored when sent', async t => {
+t.test('wire 3.2: an id is an integer that the service counts up, and one that is sent is ignored', async t => {
   const { json } = createService({ protectHeroes: false })
   const first = (await json('POST', '/heroes', { id: 77, name: 'a' })).json()
   const second = (await json('POST', '/heroes', { id: 'text', name: 'b' })).json()
@@ -28,19 +28,19 @@ t.test('spec "Hero" field id: an integer that the service counts up, ignored whe
   t.equal(second.id, first.id + 1)
 })
 
-t.test('spec "Hero" field name: a string, unique among heroes, a second one is 409', async t => {
+t.test('wire 3.3: a name is a string, unique among heroes, and a second one is 409', async t => {
   const { json } = createService({ protectHeroes: false })
   t.equal((await json('POST', '/heroes', { name: 'a' })).statusCode, 200)
   t.equal((await json('POST', '/heroes', { name: 'a' })).statusCode, 409)
   t.equal((await json('POST', '/heroes', { name: 5 })).statusCode, 400)
 })
 
-t.test('spec "Hero": it is encoded as an object with the keys id and name', async t => {
+t.test('wire 3.1: a hero is an object with the keys id and name', async t => {
   const { json } = createService({ protectHeroes: false })
   t.strictSame((await json('POST', '/heroes', { name: 'a' })).json(), { id: 1, name: 'a' })
 })
 
-t.test('spec "Hero endpoints": when protected, each one asks for Authorization: Bearer', async t => {
+t.test('wire 3.4: every hero endpoint asks for Authorization: Bearer when they are protected', async t => {
   const { ask, json, opened } = await createInhabited()
   const open = await opened()
   const requests = (headers = {}) => [
@@ -55,7 +55,7 @@ t.test('spec "Hero endpoints": when protected, each one asks for Authorization: 
   for (const answer of await Promise.all(requests(open))) t.not(answer.statusCode, 401)
 })
 
-t.test('spec "Hero endpoints" row GET /heroes: 200 and an array, empty when there are none', async t => {
+t.test('wire 3.5: GET /heroes answers 200 and an array, empty when there are none', async t => {
   const { ask, json } = createService({ protectHeroes: false })
   const none = await ask('/heroes')
   t.strictSame([none.statusCode, none.headers['content-type'], none.payload], [200, JSON_TYPE, '[]'])
@@ -67,27 +67,27 @@ t.test('spec "Hero endpoints" row GET /heroes: 200 and an array, empty when ther
   ])
 })
 
-t.test('spec "Hero endpoints" row GET /heroes/{id}: 200 and one hero', async t => {
+t.test('wire 3.6: GET /heroes/{id} answers 200 and one hero', async t => {
   const { ask, json } = createService({ protectHeroes: false })
   await json('POST', '/heroes', { name: 'a' })
   const answer = await ask('/heroes/1')
   t.strictSame([answer.statusCode, answer.json()], [200, { id: 1, name: 'a' }])
 })
 
-t.test('spec "Hero endpoints" row POST /heroes: 200 and the hero with its id, a sent id discarded', async t => {
+t.test('wire 3.8: POST /heroes answers 200 and the hero with its id, and a sent id is ignored', async t => {
   const { json } = createService({ protectHeroes: false })
   const answer = await json('POST', '/heroes', { id: 9, name: 'a' })
   t.strictSame([answer.statusCode, answer.json()], [200, { id: 1, name: 'a' }])
 })
 
-t.test('spec "Hero endpoints" rule 1: an id that no hero has is 404 with no hero body', async t => {
+t.test('wire 3.6: an id that no hero has is 404 with no hero body', async t => {
   const { ask } = createService({ protectHeroes: false })
   const answer = await ask('/heroes/1')
   t.equal(answer.statusCode, 404)
   t.strictSame(Object.keys(answer.json()), ['error'])
 })
 
-t.test('spec "Hero endpoints" rule 2: an id that is no integer is an error answer and no failure', async t => {
+t.test('wire 3.7: an id that is no integer is 400 and no failure', async t => {
   const { ask } = createService({ protectHeroes: false })
   for (const id of ['abc', '1.0', '1e3', '0x1', '1x', 'null', '+1', ' 1', '--1', '%31%20', '1%00', '%zz', '٣']) {
     const answer = await ask(`/heroes/${encodeURI(id).replaceAll('%25', '%')}`)
@@ -96,18 +96,15 @@ t.test('spec "Hero endpoints" rule 2: an id that is no integer is an error answe
   }
 })
 
-t.test(
-  'spec "Hero endpoints" rule 3: POST /heroes refuses a body that is not a single JSON object with 400',
-  async t => {
-    const { ask, json } = createService({ protectHeroes: false })
-    for (const body of ['[]', '[{"name":"a"}]', 'null', '5', '"a"', 'true', '']) {
-      t.equal((await json('POST', '/heroes', body)).statusCode, 400, body)
-    }
-    t.strictSame((await ask('/heroes')).json(), [])
+t.test('wire 1.7: POST /heroes refuses a body that is not a single JSON object with 400', async t => {
+  const { ask, json } = createService({ protectHeroes: false })
+  for (const body of ['[]', '[{"name":"a"}]', 'null', '5', '"a"', 'true', '']) {
+    t.equal((await json('POST', '/heroes', body)).statusCode, 400, body)
   }
-)
+  t.strictSame((await ask('/heroes')).json(), [])
+})
 
-t.test('spec "Hero endpoints" rule 4: POST /heroes refuses a key that is not a field of a hero with 400', async t => {
+t.test('wire 1.7: POST /heroes refuses a key that is not a field of a hero with 400', async t => {
   const { ask, json } = createService({ protectHeroes: false })
   for (const extra of [{ power: 1 }, { Name: 'b' }, { names: [] }, { '': 1 }]) {
     t.equal((await json('POST', '/heroes', { name: 'a', ...extra })).statusCode, 400, JSON.stringify(extra))
@@ -115,7 +112,7 @@ t.test('spec "Hero endpoints" rule 4: POST /heroes refuses a key that is not a f
   t.strictSame((await ask('/heroes')).json(), [])
 })
 
-t.test('spec "Hero endpoints" rule 5: POST /heroes refuses a name that exists with 409', async t => {
+t.test('wire 2.8: POST /heroes refuses a name that exists with 409', async t => {
   const { ask, json } = createService({ protectHeroes: false })
   await json('POST', '/heroes', { name: 'a' })
   const answer = await json('POST', '/heroes', { name: 'a' })
@@ -123,21 +120,18 @@ t.test('spec "Hero endpoints" rule 5: POST /heroes refuses a name that exists wi
   t.equal((await ask('/heroes')).json().length, 1)
 })
 
-t.test(
-  'spec "Hero endpoints" rule 6: PUT and DELETE are those of contract.md on a hero, and 405 on the collection',
-  async t => {
-    const { ask, json } = createService({ protectHeroes: false })
-    await json('POST', '/heroes', { name: 'a' })
-    t.equal((await json('PUT', '/heroes/1', { name: 'b' })).statusCode, 200)
-    t.equal((await ask('/heroes/1', { method: 'DELETE' })).statusCode, 204)
-    for (const method of ['PUT', 'DELETE', 'PATCH']) {
-      const answer = await ask('/heroes', { method })
-      t.strictSame([answer.statusCode, answer.headers.allow], [405, 'GET, HEAD, POST'], method)
-    }
+t.test('wire 3.9: PUT and DELETE are for one hero, and 405 on the collection', async t => {
+  const { ask, json } = createService({ protectHeroes: false })
+  await json('POST', '/heroes', { name: 'a' })
+  t.equal((await json('PUT', '/heroes/1', { name: 'b' })).statusCode, 200)
+  t.equal((await ask('/heroes/1', { method: 'DELETE' })).statusCode, 204)
+  for (const method of ['PUT', 'DELETE', 'PATCH']) {
+    const answer = await ask('/heroes', { method })
+    t.strictSame([answer.statusCode, answer.headers.allow], [405, 'GET, HEAD, POST'], method)
   }
-)
+})
 
-t.test('spec "Hero endpoints" rule 7: the query parameters of GET /heroes are those of contract.md', async t => {
+t.test('wire 3.10: GET /heroes takes name, limit and after, and ignores other keys', async t => {
   const { ask, json } = createService({ protectHeroes: false })
   for (const name of ['a', 'b', 'ab']) await json('POST', '/heroes', { name })
   t.equal((await ask('/heroes?name=a')).json().length, 2)

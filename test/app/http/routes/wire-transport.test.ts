@@ -7,59 +7,50 @@ import { ADA, addClient, type Stores } from '../../../support/world.js'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
-t.test(
-  'spec "What the service does" rule 5: bodies are JSON, with the type application/json; charset=utf-8',
-  async t => {
-    const { ask, json, form } = await createInhabited({ protectHeroes: false })
-    for (const answer of [
-      await ask('/heroes'),
-      await json('POST', '/heroes', { name: 'a' }),
-      await ask('/heroes/9'),
-      await json('POST', '/register', {}),
-      await form('/auth/token', { grant_type: 'password', ...ADA }, basic('app')),
-      await form('/auth/token', {}),
-      await ask('/nothing')
-    ]) {
-      t.equal(answer.headers['content-type'], JSON_TYPE)
-      t.doesNotThrow(() => answer.json())
-    }
+t.test('wire 1.2: bodies are JSON, with the type application/json; charset=utf-8', async t => {
+  const { ask, json, form } = await createInhabited({ protectHeroes: false })
+  for (const answer of [
+    await ask('/heroes'),
+    await json('POST', '/heroes', { name: 'a' }),
+    await ask('/heroes/9'),
+    await json('POST', '/register', {}),
+    await form('/auth/token', { grant_type: 'password', ...ADA }, basic('app')),
+    await form('/auth/token', {}),
+    await ask('/nothing')
+  ]) {
+    t.equal(answer.headers['content-type'], JSON_TYPE)
+    t.doesNotThrow(() => answer.json())
   }
-)
+})
 
-t.test(
-  'spec "What the service does" rule 6: /heroes/[:id] is both paths, and a path without a route is 404',
-  async t => {
-    const { ask, json } = createService({ protectHeroes: false })
-    await json('POST', '/heroes', { name: 'a' })
-    t.equal((await ask('/heroes')).statusCode, 200)
-    t.equal((await ask('/heroes/1')).statusCode, 200)
-    for (const path of ['/', '/heroes/', '/heroes/1/2', '/hero', '/Heroes', '/auth', '/auth/', '/auth/tokens']) {
-      t.equal((await ask(path)).statusCode, 404, path)
-    }
+t.test('wire 1.1: /heroes and /heroes/{id} are paths, and a path without a route is 404', async t => {
+  const { ask, json } = createService({ protectHeroes: false })
+  await json('POST', '/heroes', { name: 'a' })
+  t.equal((await ask('/heroes')).statusCode, 200)
+  t.equal((await ask('/heroes/1')).statusCode, 200)
+  for (const path of ['/', '/heroes/', '/heroes/1/2', '/hero', '/Heroes', '/auth', '/auth/', '/auth/tokens']) {
+    t.equal((await ask(path)).statusCode, 404, path)
   }
-)
+})
 
-t.test(
-  'spec "What the service does" rule 7: gzip only for those who ask, and only for JSON, forms and text',
-  async t => {
-    const { ask, json } = await createInhabited({ protectHeroes: false })
-    await json('POST', '/heroes', { name: 'a' })
-    const page = `/auth/code?${new URLSearchParams(REQUEST)}`
-    for (const url of ['/heroes', '/heroes/1', '/nothing', page]) {
-      const plain = await ask(url)
-      t.notOk(plain.headers['content-encoding'], url)
-      for (const coding of ['br', 'deflate', '*', 'gzip;q=0']) {
-        t.notOk((await ask(url, { headers: { 'accept-encoding': coding } })).headers['content-encoding'], coding)
-      }
-      const packed = await ask(url, { headers: { 'accept-encoding': 'gzip' } })
-      t.equal(packed.headers['content-encoding'], 'gzip')
-      t.equal(gunzipSync(packed.rawPayload).toString(), plain.payload)
-      t.equal(Number(packed.headers['content-length']), packed.rawPayload.length)
+t.test('wire 1.3: gzip is for those who ask for it by name, and for nobody else', async t => {
+  const { ask, json } = await createInhabited({ protectHeroes: false })
+  await json('POST', '/heroes', { name: 'a' })
+  const page = `/auth/code?${new URLSearchParams(REQUEST)}`
+  for (const url of ['/heroes', '/heroes/1', '/nothing', page]) {
+    const plain = await ask(url)
+    t.notOk(plain.headers['content-encoding'], url)
+    for (const coding of ['br', 'deflate', '*', 'gzip;q=0']) {
+      t.notOk((await ask(url, { headers: { 'accept-encoding': coding } })).headers['content-encoding'], coding)
     }
+    const packed = await ask(url, { headers: { 'accept-encoding': 'gzip' } })
+    t.equal(packed.headers['content-encoding'], 'gzip')
+    t.equal(gunzipSync(packed.rawPayload).toString(), plain.payload)
+    t.equal(Number(packed.headers['content-length']), packed.rawPayload.length)
   }
-)
+})
 
-t.test('spec "What the service does" rule 7: every answer has the headers', async t => {
+t.test('wire 1.4: every answer has the four headers and its length', async t => {
   const { ask, json, form } = await createInhabited()
   const answers = [
     await ask('/heroes'),
@@ -88,32 +79,32 @@ t.test('spec "What the service does" rule 7: every answer has the headers', asyn
   }
 })
 
-t.test('spec "Errors" row 1: a body that its content type cannot decode is 400', async t => {
+t.test('wire 2.5: a body that its content type cannot decode is 400', async t => {
   const { json, form } = await createInhabited({ protectHeroes: false })
   t.equal((await json('POST', '/heroes', '{"name":')).statusCode, 400)
   t.equal((await json('POST', '/register', Buffer.from([0x22, 0xff, 0x22]))).statusCode, 400)
   t.equal((await form('/auth/token', 'grant_type=%zz', basic('app'))).statusCode, 400)
 })
 
-t.test('spec "Errors" row 2: a decoded body of another type than expected is 400', async t => {
+t.test('wire 2.5: a decoded body of another kind than expected is 400', async t => {
   const { json } = createService({ protectHeroes: false })
   t.equal((await json('POST', '/heroes', [{ name: 'a' }])).statusCode, 400)
   t.equal((await json('POST', '/register', [ADA])).statusCode, 400)
 })
 
-t.test('spec "Errors" row 3: a key that is not a field of the record is 400', async t => {
+t.test('wire 2.5: a key that is not a field of the record is 400', async t => {
   const { json } = createService({ protectHeroes: false })
   t.equal((await json('POST', '/heroes', { name: 'a', power: 1 })).statusCode, 400)
   t.equal((await json('POST', '/register', { ...ADA, age: 1 })).statusCode, 400)
 })
 
-t.test('spec "Errors" row 4: a required key that is missing is 400', async t => {
+t.test('wire 2.5: a required key that is missing is 400', async t => {
   const { json, form } = await createInhabited({ protectHeroes: false })
   t.equal((await json('POST', '/heroes', {})).statusCode, 400)
   t.equal((await form('/auth/token', { grant_type: 'refresh_token' }, basic('app'))).statusCode, 400)
 })
 
-t.test('spec "Errors" row 5: a path, query or header value that cannot be parsed is 400', async t => {
+t.test('wire 2.5: a path, query or header value that cannot be parsed is 400', async t => {
   const { ask, http } = createService({ protectHeroes: false })
   t.equal((await ask('/heroes/x')).statusCode, 400)
   t.equal((await ask('/heroes?limit=x')).statusCode, 400)
@@ -121,25 +112,25 @@ t.test('spec "Errors" row 5: a path, query or header value that cannot be parsed
   t.equal((await http.inject({ method: 'POST', url: '/heroes', headers, payload: '{"name":"a"}' })).statusCode, 400)
 })
 
-t.test('spec "Errors" row 6: /register without username or password is 400 {error: message}', async t => {
+t.test('wire 2.2: /register without a password is 400, and the error says so in words', async t => {
   const answer = await createService().json('POST', '/register', { username: 'ada' })
   t.strictSame([answer.statusCode, answer.json()], [400, { error: 'the body has no password' }])
 })
 
-t.test('spec "Errors" row 7: a protected endpoint without a valid bearer token is 401', async t => {
+t.test('wire 2.6: a protected endpoint without a valid bearer token is 401', async t => {
   const { ask } = createService()
   for (const headers of [{}, bearer(UNKNOWN_TOKEN), basic('app'), { authorization: 'Bearer' }]) {
     t.equal((await ask('/heroes', { headers })).statusCode, 401)
   }
 })
 
-t.test('spec "Errors" row 8: an unmatched path, and an unknown id, are 404', async t => {
+t.test('wire 2.7: a path without a route and an unknown id are 404', async t => {
   const { ask } = createService({ protectHeroes: false })
   t.equal((await ask('/nothing')).statusCode, 404)
   t.equal((await ask('/heroes/1')).statusCode, 404)
 })
 
-t.test('spec "Errors" row 9: a unique constraint conflict is 409', async t => {
+t.test('wire 2.8: a name or username that is taken is 409', async t => {
   const { json } = createService({ protectHeroes: false })
   for (const [url, body] of [
     ['/heroes', { name: 'a' }],
@@ -188,7 +179,7 @@ const everyEndpoint = (stores: Stores) => {
   ])
 }
 
-t.test('spec "Errors" row 10: an unhandled exception is 500, and the body says nothing of the inside', async t => {
+t.test('wire 2.9: an unexpected failure is 500, and the body says nothing of the inside', async t => {
   for (const { statusCode, payload, headers } of await everyEndpoint(rejecting(() => new Error(INSIDE)))) {
     t.equal(statusCode, 500)
     t.notMatch(payload, /hunter2|10\.0\.0\.7/)
@@ -197,56 +188,47 @@ t.test('spec "Errors" row 10: an unhandled exception is 500, and the body says n
   }
 })
 
-t.test(
-  'spec "Errors" row 11: a database that cannot be reached is 503, and the body says nothing of the inside',
-  async t => {
-    const unavailable = () =>
-      new DomainError('unavailable', 'the database is away', { retryAfterSeconds: 1, cause: new Error(INSIDE) })
-    for (const { statusCode, payload, headers } of await everyEndpoint(rejecting(unavailable))) {
-      t.equal(statusCode, 503)
-      t.notMatch(payload, /hunter2|10\.0\.0\.7/)
-      t.equal(headers['retry-after'], '1')
-    }
+t.test('wire 2.10: a database that cannot be reached is 503, and the body says nothing of the inside', async t => {
+  const unavailable = () =>
+    new DomainError('unavailable', 'the database is away', { retryAfterSeconds: 1, cause: new Error(INSIDE) })
+  for (const { statusCode, payload, headers } of await everyEndpoint(rejecting(unavailable))) {
+    t.equal(statusCode, 503)
+    t.notMatch(payload, /hunter2|10\.0\.0\.7/)
+    t.equal(headers['retry-after'], '1')
   }
-)
+})
 
-t.test(
-  'spec "Errors" row 11: a database that goes away under way is 503 under /auth/ as temporarily_unavailable',
-  async t => {
-    const stores = createMemoryStores()
-    const away = {
-      ...stores.tokens,
-      insert: () => Promise.reject(new DomainError('unavailable', 'the database is away'))
-    }
-    const service = createService({ stores: { ...stores, tokens: away } })
-    await addClient(service, 'app')
-    await service.useCases.registerUser(ADA)
-    const answer = await service.form('/auth/token', { grant_type: 'password', ...ADA }, basic('app'))
-    t.strictSame([answer.statusCode, answer.json().error], [503, 'temporarily_unavailable'])
-    t.match(answer.headers, { 'cache-control': 'no-store', pragma: 'no-cache' })
+t.test('wire 2.3: a database that goes away under way is 503 under /auth/ as temporarily_unavailable', async t => {
+  const stores = createMemoryStores()
+  const away = {
+    ...stores.tokens,
+    insert: () => Promise.reject(new DomainError('unavailable', 'the database is away'))
   }
-)
+  const service = createService({ stores: { ...stores, tokens: away } })
+  await addClient(service, 'app')
+  await service.useCases.registerUser(ADA)
+  const answer = await service.form('/auth/token', { grant_type: 'password', ...ADA }, basic('app'))
+  t.strictSame([answer.statusCode, answer.json().error], [503, 'temporarily_unavailable'])
+  t.match(answer.headers, { 'cache-control': 'no-store', pragma: 'no-cache' })
+})
 
-t.test(
-  'spec "Limits" row 1: a body of 10 MB is read and one of a byte more is 413, for every request with a body',
-  async t => {
-    const { json, form } = await createInhabited({ protectHeroes: false })
-    const exact = (head: string, tail: string) => `${head}${'x'.repeat(10_485_760 - head.length - tail.length)}${tail}`
-    const object = exact('{"name":"a","id":"', '"}')
-    t.equal((await json('POST', '/heroes', object)).statusCode, 200)
-    t.equal((await json('POST', '/heroes', `${object} `)).statusCode, 413)
-    t.equal((await json('POST', '/register', `${object} `)).statusCode, 413)
-    // No value is longer than 16 kB.
-    const padding = Array.from({ length: 655 }, (_, part) => `&x${part}=${'x'.repeat(15_990)}`).join('')
-    const fields = exact(`grant_type=password&username=ada&password=correct+horse${padding}&x=`, '')
-    t.equal((await form('/auth/token', fields, basic('app'))).statusCode, 200)
-    for (const url of ['/auth/token', '/auth/revoke', '/auth/introspect', '/auth/code']) {
-      t.equal((await form(url, `${fields}x`, basic('app'))).statusCode, 413, url)
-    }
+t.test('wire 1.6: a body of 10 MB is read and one of a byte more is 413, for every request with a body', async t => {
+  const { json, form } = await createInhabited({ protectHeroes: false })
+  const exact = (head: string, tail: string) => `${head}${'x'.repeat(10_485_760 - head.length - tail.length)}${tail}`
+  const object = exact('{"name":"a","id":"', '"}')
+  t.equal((await json('POST', '/heroes', object)).statusCode, 200)
+  t.equal((await json('POST', '/heroes', `${object} `)).statusCode, 413)
+  t.equal((await json('POST', '/register', `${object} `)).statusCode, 413)
+  // No value is longer than 16 kB.
+  const padding = Array.from({ length: 655 }, (_, part) => `&x${part}=${'x'.repeat(15_990)}`).join('')
+  const fields = exact(`grant_type=password&username=ada&password=correct+horse${padding}&x=`, '')
+  t.equal((await form('/auth/token', fields, basic('app'))).statusCode, 200)
+  for (const url of ['/auth/token', '/auth/revoke', '/auth/introspect', '/auth/code']) {
+    t.equal((await form(url, `${fields}x`, basic('app'))).statusCode, 413, url)
   }
-)
+})
 
-t.test('spec "Limits" row 2: expires_in is in seconds', async t => {
+t.test('wire 5.4: expires_in is in seconds, after which the access token opens nothing', async t => {
   const { login, ask, clock } = await createInhabited({ policy: { accessTokenSeconds: 100 } })
   const { access_token, expires_in } = await login()
   t.equal(expires_in, 100)
@@ -256,7 +238,7 @@ t.test('spec "Limits" row 2: expires_in is in seconds', async t => {
   t.equal((await ask('/heroes', { headers: bearer(access_token) })).statusCode, 401)
 })
 
-t.test('spec "Versioning": none is carried in paths, headers or payloads, the server header aside', async t => {
+t.test('wire 1.1: no path carries a version', async t => {
   const answer = await createService().ask('/v1/heroes')
   t.equal(answer.statusCode, 404)
 })
