@@ -164,7 +164,7 @@ t.test('an import that breaks the rule is found, however it is written', async t
   for (const [file, source] of sound) t.strictSame(forbidden(file, source), [])
 })
 
-t.test('the top level holds nothing but what the README names', async t => {
+t.test('the top level holds nothing but what is named here', async t => {
   const made = ['node_modules', 'dist', 'data', 'coverage']
   const named =
     'core adapters app test drizzle package.json package-lock.json tsconfig.json drizzle.config.ts README.md LICENSE'

@@ -1,22 +1,27 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { settingsHelp } from '../app/settings.js'
 import { ask, startProcess } from './support/process.js'
 
 const root = join(import.meta.dirname, '..')
-const readme = readFileSync(join(root, 'README.md'), 'utf8')
+const read = (file: string): string => readFileSync(join(root, file), 'utf8')
+const readme = read('README.md')
 
-/** The shell blocks of one section, in their order. */
-const shellBlocks = (section: string): string[] => {
-  const text = readme.split(/^## /m).find(part => part.startsWith(section)) ?? ''
-  return Array.from(text.matchAll(/^```sh\n(.*?)^```$/gms), ([, block = '']) => block)
-}
+/** The blocks of one language in a text. */
+const blocks = (text: string, language: string): string[] =>
+  text
+    .split(`\`\`\`${language}\n`)
+    .slice(1)
+    .map(rest => rest.slice(0, rest.indexOf('```')))
 
-t.test('the first session of the README works word for word, but for the port', async t => {
+const hasShell = spawnSync('bash', ['-c', 'command -v curl']).status === 0
+const ifThereIsOne = hasShell ? {} : { skip: 'there is no bash or no curl' }
+
+t.test('the first session of the README works word for word, but for the port', ifThereIsOne, async t => {
   // In memory, as it starts ten times faster; test/long/process.test.ts has the embedded database.
   const env = { ...process.env, DATABASE_URL: 'memory:', PORT: '0' }
   const service = spawn(process.execPath, ['dist/app/main.js', 'serve'], { cwd: root, env })
@@ -33,7 +38,8 @@ t.test('the first session of the README works word for word, but for the port', 
   const url = /curl (http:\/\/localhost:\d+)\/register/.exec(printed)?.[1]
   t.ok(secret && url, 'the first start prints a client and where it is to be used')
 
-  const session = shellBlocks('A first session').join('\n').replaceAll('http://localhost:3000', String(url))
+  const section = readme.split(/^## /m).find(part => part.startsWith('A first session')) ?? ''
+  const session = blocks(section, 'sh').join('\n').replaceAll('http://localhost:3000', String(url))
   const shell = spawn('bash', ['-e', '-u', '-o', 'pipefail', '-c', session], { stdio: ['pipe', 'pipe', 'pipe'] })
   shell.stdin.end(`${secret}\n`)
   const [output, complaints, [code]] = await Promise.all([text(shell.stdout), text(shell.stderr), once(shell, 'exit')])
@@ -47,15 +53,24 @@ t.test('the first session of the README works word for word, but for the port', 
     /^\{"id":\d+,"name":"Night Starling"\}$/,
     /"active":true/
   ])
+
+  const login = /<(http:\/\/localhost:3000\/auth\/code\S+)>/.exec(readme)?.[1]
+  const page = await ask(String(login).replace('http://localhost:3000', String(url)))
+  t.match([page.status, page.body], [200, '<form method="post"'], 'the address of the login page shows the form')
 })
 
 t.test('the README lists every setting as the help does', async t => {
   t.ok(readme.includes(`\`\`\`text\n${settingsHelp()}\n\`\`\``), settingsHelp())
 })
 
-t.test('the host in the README is the one that a test runs', async t => {
-  const host = readFileSync(join(root, 'test/hosts/node-http.mjs'), 'utf8')
-  t.ok(readme.includes(`\`\`\`js\n${host}\`\`\``))
+t.test('the README is short enough for a front door', async t => {
+  t.ok(readme.trim().split(/\s+/).length < 2000)
+})
+
+t.test('what the README shows of a host is in the one that a test runs', async t => {
+  const shown = blocks(readme, 'js')
+  t.equal(shown.length, 1)
+  for (const excerpt of shown) t.ok(read('test/hosts/node-http.mjs').includes(excerpt))
 })
 
 t.test('that host serves in the checkout; test/long/package.test.ts has it beside argon2 alone', async t => {
@@ -66,8 +81,70 @@ t.test('that host serves in the checkout; test/long/package.test.ts has it besid
   t.match(await ask(`${url}/heroes`), { status: 401 })
 })
 
-t.test('every test that the README names is in the file it links', async t => {
-  const links = Array.from(readme.matchAll(/(?<!!)\[([^[\]]+)\]\((test\/[^)]+)\)/g))
-  t.ok(links.length > 15)
-  for (const [, title = '', file = ''] of links) t.ok(readFileSync(join(root, file), 'utf8').includes(title), title)
+t.test('the example in core/README.md runs', async t => {
+  const [example = ''] = blocks(read('core/README.md'), 'js')
+  const ran = spawnSync(process.execPath, ['--input-type=module', '--eval', example], { cwd: root, encoding: 'utf8' })
+  t.match(ran, { status: 0, stderr: '' })
+})
+
+t.test('the contract test in test/README.md is the one of PostgreSQL', async t => {
+  const [example = 'none'] = blocks(read('test/README.md'), 'ts')
+  t.ok(read('test/adapters/postgres/contract-postgres.test.ts').includes(example))
+})
+
+const FOLDERS = ['core', 'adapters', 'app', 'test', 'drizzle']
+const files = FOLDERS.flatMap(folder =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(file => `${folder}/${file}`)
+).map(file => file.replaceAll('\\', '/'))
+const readmes = ['README.md', ...files.filter(file => file.endsWith('/README.md'))]
+
+/** The anchor of a heading, as those who draw Markdown make it. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-')
+const anchorsOf = (text: string): string[] =>
+  Array.from(text.matchAll(/^#+ (.+)$/gm), ([, heading = '']) => anchorOf(heading))
+
+for (const file of readmes) {
+  const text = read(file)
+
+  t.test(`${file} begins with its name and one sentence that says what is there`, async t => {
+    t.ok(/^# [^\n]+\n\n[A-Z](?:[^\n.]|\.(?=\S))*\.\n\n/.test(text))
+  })
+
+  t.test(`every link in ${file} leads somewhere, and every test that it names is in the file it links`, async t => {
+    const prose = text.replaceAll(/^```.*?^```$/gms, '')
+    for (const [link, words = '', target = ''] of prose.matchAll(/\[((?:[^[\]]|\[[^[\]]*\])+)\]\(([^)\s]+)\)/g)) {
+      if (/^https?:/.test(target)) continue
+      const [path = '', anchor] = target.split('#')
+      const there = path === '' ? join(root, file) : resolve(root, dirname(file), path)
+      t.ok(existsSync(there), link)
+      if (anchor !== undefined) t.ok(anchorsOf(readFileSync(there, 'utf8')).includes(anchor), link)
+      // A title is several words, the name of a file is one.
+      const isTitle = target.endsWith('.ts') && /\S \S+ \S/.test(words)
+      if (isTitle) t.ok(readFileSync(there, 'utf8').includes(words), link)
+    }
+  })
+}
+
+t.test('the comparison names a test for every line', async t => {
+  const rows = read('test/README.md').match(/^\| .* \|$/gm) ?? []
+  const compared = rows.filter(row => row.split(' | ').length === 7).slice(1)
+  t.ok(compared.length > 15)
+  for (const row of compared) t.match(row, /\.ts\) \|$/)
+})
+
+t.test('every rule of the wire that a test names is in app/http/README.md', async t => {
+  const rules = Array.from(read('app/http/README.md').matchAll(/^\*\*(\d+\.\d+) /gm), ([, rule]) => rule)
+  t.strictSame(rules, [...new Set(rules)])
+  const named = files
+    .filter(file => /^test\/.*\.ts$/.test(file) && !file.includes('/dist/'))
+    .flatMap(file => Array.from(read(file).matchAll(/['"`]wire (\d+\.\d+): /g), ([, rule]) => rule))
+  t.ok(named.length > 80)
+  t.strictSame(
+    named.filter(rule => !rules.includes(rule)),
+    []
+  )
 })
