@@ -21,6 +21,10 @@ http.get<{ Params: { name: string } }>('/json/:name', (request, reply) => {
 http.get<{ Querystring: { type: string } }>('/typed', (request, reply) => {
   reply.type(request.query.type).send('some text')
 })
+let sent: string | Buffer = ''
+http.get('/sent', (_request, reply) => {
+  reply.type('text/plain').send(sent)
+})
 http.get('/bytes', (_request, reply) => {
   reply.type('text/css').send(Buffer.from([0xe2, 0x82, 0xac]))
 })
@@ -33,6 +37,25 @@ http.get('/nothing', (_request, reply) => {
 http.get('/elsewhere', (_request, reply) => {
   reply.redirect('/json/empty')
 })
+http.get<{ Querystring: { fail?: string } }>(
+  '/hooked',
+  {
+    onRequest: [
+      (_request, reply, done) => {
+        reply.header('x-hooks', 'onRequest')
+        done()
+      }
+    ],
+    onSend: [
+      ({ query }, reply, _payload, done) => {
+        reply.header('x-hooks', `${reply.getHeader('x-hooks')} onSend`)
+        if (query.fail !== undefined && reply.statusCode === 200) return done(new Error('the hook failed'))
+        done()
+      }
+    ]
+  },
+  async () => ({})
+)
 t.teardown(() => http.close())
 await http.ready()
 
@@ -91,7 +114,9 @@ t.test('JSON, forms and text are compressed, and no other types', async t => {
     'application/json; charset=utf-8',
     'application/problem+json',
     'application/x-www-form-urlencoded',
+    'application/json ;charset=utf-8',
     'text/html; charset=utf-8',
+    'text/event-stream',
     'Text/Plain'
   ]
   const no = ['image/png', 'application/octet-stream', 'application/jsonish', 'application/javascript', 'video/mp4']
@@ -105,6 +130,16 @@ t.test('JSON, forms and text are compressed, and no other types', async t => {
 t.test('bytes are compressed as they are', async t => {
   const answer = await http.inject({ url: '/bytes', headers: { 'accept-encoding': 'gzip' } })
   t.equal(gunzipSync(answer.rawPayload).toString(), '€')
+})
+
+t.test('a body of less than 256 bytes is stored, which costs less than to deflate it', async t => {
+  for (const name of ['empty', 'not ASCII', 'the largest stored', 'the smallest deflated']) {
+    const url = `/json/${encodeURIComponent(name)}`
+    const { rawPayload } = await http.inject({ url, headers: { 'accept-encoding': 'gzip' } })
+    const more = rawPayload.length - Buffer.byteLength(String(texts[name]))
+    if (name === 'the smallest deflated') t.ok(more < 0)
+    else t.equal(more, 23)
+  }
 })
 
 t.test('what a route varies by already is kept', async t => {
@@ -144,6 +179,89 @@ t.test('on the wire, a compressed body is neither chunked nor cut', async t => {
   const head = await send('HEAD /json/huge HTTP/1.1\r\nhost: a\r\naccept-encoding: gzip\r\nconnection: close\r\n\r\n')
   t.match(head, /content-encoding: gzip\r\ncontent-length: \d+\r\n/)
   t.ok(head.endsWith('\r\n\r\n'))
+})
+
+t.test('a request header cannot switch compression off', async t => {
+  const headers = { 'accept-encoding': 'gzip', 'x-no-compression': 'true' }
+  for (const url of ['/json/empty', '/json/huge', '/unknown']) {
+    const answer = await http.inject({ url, headers })
+    t.equal(answer.headers['content-encoding'], 'gzip', url)
+    t.doesNotThrow(() => gunzipSync(answer.rawPayload))
+  }
+})
+
+// RFC 1952: gzip. RFC 1950 section 2.2: zlib, with each window; "x " and "80" are among them.
+const starts = [Buffer.from([0x1f, 0x8b, 8])]
+for (let first = 0x08; first <= 0x78; first += 0x10) {
+  for (let second = 0; second < 256; second++) {
+    if ((first * 256 + second) % 31 === 0) starts.push(Buffer.from([first, second]))
+  }
+}
+
+t.test('a body that begins like a compressed one is compressed all the same', async t => {
+  const get = () => http.inject({ url: '/sent', headers: { 'accept-encoding': 'gzip' } })
+  t.equal(starts.length, 67)
+  for (const start of starts) {
+    for (const rest of ['', ' marks the spot', ' marks the spot'.repeat(100), ' marks the spot'.repeat(3000)]) {
+      sent = Buffer.concat([start, Buffer.from(rest)])
+      const answer = await get()
+      t.strictSame(gunzipSync(answer.rawPayload), sent, `${start.toString('hex')} and ${rest.length} bytes`)
+      t.equal(Number(answer.headers['content-length']), answer.rawPayload.length)
+    }
+  }
+  for (const text of ['x marks the spot', '80', 'x\u0001', 'h', '\u001f', '']) {
+    sent = text
+    t.equal(gunzipSync((await get()).rawPayload).toString(), text)
+  }
+})
+
+t.test('404 and 405 are compressed whatever their length, and HEAD tells what GET would say of them', async t => {
+  const body = `<p>${'a long page '.repeat(4000)}</p>`
+  const errorPage = () => ({ headers: { 'content-type': 'text/html' }, body })
+  const [none, other] = [createTestHttp({ errorPage }), createTestHttp({ errorPage })]
+  t.teardown(() => Promise.all([none.close(), other.close()]))
+  other.post('/auth/code', async () => ({}))
+  const errors = [
+    { server: http, url: '/unknown', status: 404 },
+    { server: http, url: '/json/empty', method: 'DELETE' as const, status: 405 },
+    { server: none, url: '/unknown', status: 404 },
+    { server: none, url: '/auth/code', status: 404 },
+    { server: other, url: '/auth/code', status: 405 }
+  ]
+  for (const { server, url, method = 'GET', status } of errors) {
+    const headers = { 'accept-encoding': 'gzip' }
+    const plain = await server.inject({ url, method })
+    const answer = await server.inject({ url, method, headers })
+    t.equal(answer.statusCode, status)
+    t.equal(answer.headers['content-encoding'], 'gzip')
+    t.equal(answer.headers.vary, 'accept-encoding')
+    t.equal(Number(answer.headers['content-length']), answer.rawPayload.length)
+    t.equal(gunzipSync(answer.rawPayload).toString(), plain.payload)
+    if (method !== 'GET') continue
+    const head = await server.inject({ url, method: 'HEAD', headers })
+    t.strictSame({ ...head.headers, date: '' }, { ...answer.headers, date: '' })
+  }
+})
+
+t.test('a long body is compressed while others are answered', async t => {
+  const order: string[] = []
+  const ask = async (name: string) => {
+    await http.inject({ url: `/json/${name}`, headers: { 'accept-encoding': 'gzip' } })
+    order.push(name)
+  }
+  await Promise.all([ask('huge'), ask('empty')])
+  t.strictSame(order, ['empty', 'huge'])
+})
+
+t.test("a route's own hooks see what is sent, and an error of theirs is compressed as well", async t => {
+  const headers = { 'accept-encoding': 'gzip' }
+  for (const method of ['GET', 'HEAD'] as const) {
+    t.equal((await http.inject({ method, url: '/hooked', headers })).headers['x-hooks'], 'onRequest onSend')
+  }
+  const failed = await http.inject({ url: '/hooked?fail', headers })
+  t.equal(failed.statusCode, 500)
+  t.equal(failed.headers['content-encoding'], 'gzip')
+  t.equal(gunzipSync(failed.rawPayload).toString(), '{"error":"the service failed"}')
 })
 
 // Why compression.ts is there. Once this fails, the package may serve in its place.
