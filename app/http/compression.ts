@@ -1,4 +1,4 @@
-import { gzip, gzipSync } from 'node:zlib'
+import { crc32, gzip, gzipSync } from 'node:zlib'
 import type { onSendHookHandler } from 'fastify'
 import { vary } from './headers.js'
 
@@ -45,21 +45,7 @@ const stored = (body: Buffer): Buffer => {
   member.writeUInt16LE(length, start - 4)
   member.writeUInt16LE(0xffff - length, start - 2)
   body.copy(member, start)
-  member.writeInt32LE(crc32(body), start + length)
+  member.writeUInt32LE(crc32(body), start + length)
   member.writeUInt32LE(length, start + length + 4)
   return member
-}
-
-// zlib's own crc32 came with Node 20.15. The table makes 255 bytes take 0.8 µs instead of 2.5.
-const CRC = new DataView(new ArrayBuffer(1024))
-for (let byte = 0; byte < 256; byte++) {
-  let crc = byte
-  for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (0xedb88320 & -(crc & 1))
-  CRC.setInt32(byte * 4, crc)
-}
-
-const crc32 = (bytes: Buffer): number => {
-  let crc = -1
-  for (const byte of bytes) crc = (crc >>> 8) ^ CRC.getInt32(((crc ^ byte) & 0xff) * 4)
-  return ~crc
 }
