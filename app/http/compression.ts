@@ -1,5 +1,7 @@
-import { crc32, gzip, gzipSync } from 'node:zlib'
-import type { onSendHookHandler } from 'fastify'
+import { buffer } from 'node:stream/consumers'
+import { crc32, gzip, gzipSync, type ZlibOptions } from 'node:zlib'
+import plugin from '@fastify/compress'
+import type { FastifyInstance, onSendHookHandler } from 'fastify'
 import { vary } from './headers.js'
 
 const COMPRESSIBLE = /^(?:text\/|application\/(?:x-www-form-urlencoded|(?:[\w.+-]+\+)?json)\s*(?:;|$))/i
@@ -12,18 +14,54 @@ const STORED_BELOW = 256
 // 0.07 ms of the event loop. Asynchronous zlib costs small bodies ten times more and waits behind the password hashes.
 const AT_ONCE_UP_TO = 32_768
 
-/** Compresses what is JSON, form-urlencoded or text for those who name gzip, and for nobody else. */
-export const compress: onSendHookHandler = (request, reply, payload, done) => {
-  if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return done()
-  if (!COMPRESSIBLE.test(String(reply.getHeader('content-type')))) return done()
-  vary(reply, 'accept-encoding')
-  if (!acceptsGzip(request.headers['accept-encoding'])) return done()
-  reply.header('content-encoding', 'gzip')
-  const body = typeof payload === 'string' ? Buffer.from(payload) : payload
-  if (body.length < STORED_BELOW) return done(null, stored(body))
-  if (body.length <= AT_ONCE_UP_TO) return done(null, gzipSync(body, LEVEL))
-  // The whole buffer, not a stream, so that the length is known.
-  gzip(body, LEVEL, done)
+// The plugin takes `*` and `x-gzip` for gzip and obeys `x-no-compression`, so it is shown these in place of the request's headers.
+const GZIP_ALONE = { 'accept-encoding': 'gzip', 'x-no-compression': undefined }
+
+/**
+ * Sets up @fastify/compress. Returns the hook that compresses with it what is JSON, form-urlencoded or text for those who
+ * name gzip, and for nobody else.
+ */
+export const createCompression = (http: FastifyInstance): onSendHookHandler => {
+  // Called, not registered: Fastify loads a registered plugin later, and the routes defined until then would get no hook.
+  plugin(
+    http,
+    {
+      encodings: ['gzip'],
+      customTypes: COMPRESSIBLE,
+      threshold: 0,
+      syncThreshold: AT_ONCE_UP_TO,
+      zlibOptions: LEVEL,
+      zlib: { gzipSync: gzipAtOnce },
+      globalDecompression: false
+    },
+    () => {}
+  )
+
+  // The plugin adds its hooks to each route, behind all others. They are taken off, and the one that compresses is called for
+  // every answer: a 404 has no route, and Fastify's own hook of HEAD routes must measure the body after it is compressed.
+  // Undefined as long as there is no route.
+  let compress: onSendHookHandler | undefined
+  http.addHook('onRoute', ({ onRequest, onSend }) => {
+    // This one makes `reply.compress`, which nothing calls.
+    if (Array.isArray(onRequest)) onRequest.pop()
+    if (Array.isArray(onSend)) compress = onSend.pop()
+  })
+
+  return (request, reply, payload, done) => {
+    if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return done()
+    if (!COMPRESSIBLE.test(String(reply.getHeader('content-type')))) return done()
+    vary(reply, 'accept-encoding')
+    if (!acceptsGzip(request.headers['accept-encoding'])) return done()
+    const body = typeof payload === 'string' ? Buffer.from(payload) : payload
+    if (compress === undefined || passesForCompressed(body)) {
+      reply.header('content-encoding', 'gzip')
+      return gzip(body, LEVEL, done)
+    }
+    // An answer that a later hook failed has left its coding behind. The plugin would take the error's body for compressed.
+    reply.removeHeader('content-encoding')
+    request.headers = GZIP_ALONE
+    compress.call(http, request, reply, body, collected(done))
+  }
 }
 
 // `*` does not name gzip, and `x-gzip` is left to those who still speak it: an answer that is not compressed suits everybody.
@@ -31,6 +69,31 @@ const acceptsGzip = (accepted: string | string[] | undefined): boolean => {
   const named = NAMES_GZIP.exec(String(accepted))
   return named !== null && Number(named[1] ?? 1) > 0
 }
+
+/**
+ * Whether the plugin may take a body for one that is compressed already, which it would send as it is and call gzip: it looks
+ * for the first bytes of gzip (RFC 1952) and zlib (RFC 1950), and a text that begins with "x " has those of zlib.
+ */
+const passesForCompressed = (body: Buffer): boolean => {
+  const first = Number(body[0])
+  return first === 0x1f || (first & 0x8f) === 8
+}
+
+type Done = (error?: Error | null, payload?: unknown) => void
+
+/** The plugin makes a stream of a long body. A stream has no length to be told, so what it gives is collected. */
+const collected =
+  (done: Done): Done =>
+  (error, payload) => {
+    if (isStream(payload)) buffer(payload).then(body => done(null, body), done)
+    else done(error, payload)
+  }
+
+const isStream = (payload: unknown): payload is AsyncIterable<Buffer> =>
+  typeof payload === 'object' && payload !== null && Symbol.asyncIterator in payload
+
+const gzipAtOnce = (body: Buffer, options: ZlibOptions): Buffer =>
+  body.length < STORED_BELOW ? stored(body) : gzipSync(body, options)
 
 // RFC 1952: no name, no time, no system; RFC 1951 section 3.2.4: one block, the last, stored.
 const STORED_HEAD = Buffer.from([31, 139, 8, 0, 0, 0, 0, 0, 0, 255, 1])

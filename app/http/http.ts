@@ -13,7 +13,7 @@ import {
   type preParsingHookHandler
 } from 'fastify'
 import { DomainError } from '../../core/index.js'
-import { compress } from './compression.js'
+import { createCompression } from './compression.js'
 import { arrived, endConnectionGently, endConnectionIfLast, readingBegins, readingEnds } from './connections.js'
 import { createDeadlines } from './deadlines.js'
 import {
@@ -117,6 +117,8 @@ export const createHttp = ({
   http.removeAllContentTypeParsers()
   http.setErrorHandler(handleError)
   http.setNotFoundHandler((request, reply) => handleError(undefined, request, reply))
+
+  const compress = createCompression(http)
 
   let closing = false
   http.addHook('preClose', done => {

@@ -1,6 +1,4 @@
 import { gunzipSync } from 'node:zlib'
-import compress from '@fastify/compress'
-import { fastify } from 'fastify'
 import t from 'tap'
 import { createTestHttp, listen } from '../../support/http.js'
 
@@ -263,22 +261,3 @@ t.test("a route's own hooks see what is sent, and an error of theirs is compress
   t.equal(failed.headers['content-encoding'], 'gzip')
   t.equal(gunzipSync(failed.rawPayload).toString(), '{"error":"the service failed"}')
 })
-
-// Why compression.ts is there. Once this fails, the package may serve in its place.
-t.test(
-  '@fastify/compress says no Vary where it could have compressed, and tells HEAD another length than GET',
-  async t => {
-    const http = fastify()
-    t.teardown(() => http.close())
-    await http.register(compress, { encodings: ['gzip'], threshold: 0 })
-    http.get('/', async () => ({ name: 'x'.repeat(500) }))
-    t.equal((await http.inject('/')).headers.vary, undefined)
-    const headers = { 'accept-encoding': 'gzip' }
-    const [get, head] = await Promise.all([
-      http.inject({ url: '/', headers }),
-      http.inject({ method: 'HEAD', url: '/', headers })
-    ])
-    t.equal(get.headers['content-encoding'], 'gzip')
-    t.not(head.headers['content-length'], get.headers['content-length'])
-  }
-)
