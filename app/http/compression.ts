@@ -14,18 +14,19 @@ const STORED_BELOW = 256
 // 0.07 ms of the event loop. Asynchronous zlib costs small bodies ten times more and waits behind the password hashes.
 const AT_ONCE_UP_TO = 32_768
 
-// The plugin takes `*` and `x-gzip` for gzip and obeys `x-no-compression`, so it is shown these in place of the request's headers.
-const GZIP_ALONE = { 'accept-encoding': 'gzip', 'x-no-compression': undefined }
+// The plugin takes `*` and `x-gzip` for gzip and obeys `x-no-compression`, so it is shown these headers in place of the request's.
+const GZIP_ALONE = { headers: { value: { 'accept-encoding': 'gzip' } } }
 
 /**
- * Sets up @fastify/compress. Returns the hook that compresses with it what is JSON, form-urlencoded or text for those who
- * name gzip, and for nobody else.
+ * Registers @fastify/compress. Returns the onSend hook that compresses with it: JSON, forms and text, for clients that name
+ * gzip, and for nobody else.
  */
 export const createCompression = (http: FastifyInstance): onSendHookHandler => {
-  // Called, not registered: Fastify loads a registered plugin later, and the routes defined until then would get no hook.
-  plugin(
-    http,
-    {
+  // The plugin's own onSend hook. Undefined on a server without a route that is registered after the plugin.
+  let compress: onSendHookHandler | undefined
+
+  http
+    .register(plugin, {
       encodings: ['gzip'],
       customTypes: COMPRESSIBLE,
       threshold: 0,
@@ -33,19 +34,17 @@ export const createCompression = (http: FastifyInstance): onSendHookHandler => {
       zlibOptions: LEVEL,
       zlib: { gzipSync: gzipAtOnce },
       globalDecompression: false
-    },
-    () => {}
-  )
-
-  // The plugin adds its hooks to each route, behind all others. They are taken off, and the one that compresses is called for
-  // every answer: a 404 has no route, and Fastify's own hook of HEAD routes must measure the body after it is compressed.
-  // Undefined as long as there is no route.
-  let compress: onSendHookHandler | undefined
-  http.addHook('onRoute', ({ onRequest, onSend }) => {
-    // This one makes `reply.compress`, which nothing calls.
-    if (Array.isArray(onRequest)) onRequest.pop()
-    if (Array.isArray(onSend)) compress = onSend.pop()
-  })
+    })
+    .after(() => {
+      // The plugin adds its hooks to each route, behind all others. They are taken off, and the one that compresses is called
+      // for every answer: a 404 has no route, and Fastify's own hook of HEAD routes measures the body before the plugin's
+      // would compress it.
+      http.addHook('onRoute', ({ onRequest, onSend }) => {
+        // This one makes `reply.compress`, which nothing calls.
+        if (Array.isArray(onRequest)) onRequest.pop()
+        if (Array.isArray(onSend)) compress = onSend.pop()
+      })
+    })
 
   return (request, reply, payload, done) => {
     if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return done()
@@ -59,8 +58,7 @@ export const createCompression = (http: FastifyInstance): onSendHookHandler => {
     }
     // An answer that a later hook failed has left its coding behind. The plugin would take the error's body for compressed.
     reply.removeHeader('content-encoding')
-    request.headers = GZIP_ALONE
-    compress.call(http, request, reply, body, collected(done))
+    compress.call(http, Object.create(request, GZIP_ALONE), reply, body, collected(done))
   }
 }
 
@@ -71,8 +69,8 @@ const acceptsGzip = (accepted: string | string[] | undefined): boolean => {
 }
 
 /**
- * Whether the plugin may take a body for one that is compressed already, which it would send as it is and call gzip: it looks
- * for the first bytes of gzip (RFC 1952) and zlib (RFC 1950), and a text that begins with "x " has those of zlib.
+ * Whether the plugin may take a body for one that is compressed already: it would send the body as it is and call it gzip. The
+ * plugin looks for the first bytes of gzip (RFC 1952) and of zlib (RFC 1950), and a text that begins with "x " has those of zlib.
  */
 const passesForCompressed = (body: Buffer): boolean => {
   const first = Number(body[0])
@@ -81,7 +79,7 @@ const passesForCompressed = (body: Buffer): boolean => {
 
 type Done = (error?: Error | null, payload?: unknown) => void
 
-/** The plugin makes a stream of a long body. A stream has no length to be told, so what it gives is collected. */
+/** The plugin makes a stream of a long body. The answer needs a length, so the stream is collected. */
 const collected =
   (done: Done): Done =>
   (error, payload) => {

@@ -1,5 +1,6 @@
 import { gunzipSync } from 'node:zlib'
 import t from 'tap'
+import type { Http } from '../../../app/http/http.js'
 import { createTestHttp, listen } from '../../support/http.js'
 
 const texts: Record<string, string> = {
@@ -13,47 +14,51 @@ const texts: Record<string, string> = {
 }
 
 const http = createTestHttp()
-http.get<{ Params: { name: string } }>('/json/:name', (request, reply) => {
-  reply.type('application/json').send(texts[request.params.name])
-})
-http.get<{ Querystring: { type: string } }>('/typed', (request, reply) => {
-  reply.type(request.query.type).send('some text')
-})
 let sent: string | Buffer = ''
-http.get('/sent', (_request, reply) => {
-  reply.type('text/plain').send(sent)
+// Routes of a plugin of their own, as those of the service are.
+http.register((http: Http, _options: object, done: () => void) => {
+  http.get<{ Params: { name: string } }>('/json/:name', (request, reply) => {
+    reply.type('application/json').send(texts[request.params.name])
+  })
+  http.get<{ Querystring: { type: string } }>('/typed', (request, reply) => {
+    reply.type(request.query.type).send('some text')
+  })
+  http.get('/sent', (_request, reply) => {
+    reply.type('text/plain').send(sent)
+  })
+  http.get('/bytes', (_request, reply) => {
+    reply.type('text/css').send(Buffer.from([0xe2, 0x82, 0xac]))
+  })
+  http.get('/varied', (_request, reply) => {
+    reply.header('vary', 'origin').send({})
+  })
+  http.get('/nothing', (_request, reply) => {
+    reply.code(204).send()
+  })
+  http.get('/elsewhere', (_request, reply) => {
+    reply.redirect('/json/empty')
+  })
+  http.get<{ Querystring: { fail?: string } }>(
+    '/hooked',
+    {
+      onRequest: [
+        (_request, reply, done) => {
+          reply.header('x-hooks', 'onRequest')
+          done()
+        }
+      ],
+      onSend: [
+        ({ query }, reply, _payload, done) => {
+          reply.header('x-hooks', `${reply.getHeader('x-hooks')} onSend`)
+          if (query.fail !== undefined && reply.statusCode === 200) return done(new Error('the hook failed'))
+          done()
+        }
+      ]
+    },
+    async () => ({})
+  )
+  done()
 })
-http.get('/bytes', (_request, reply) => {
-  reply.type('text/css').send(Buffer.from([0xe2, 0x82, 0xac]))
-})
-http.get('/varied', (_request, reply) => {
-  reply.header('vary', 'origin').send({})
-})
-http.get('/nothing', (_request, reply) => {
-  reply.code(204).send()
-})
-http.get('/elsewhere', (_request, reply) => {
-  reply.redirect('/json/empty')
-})
-http.get<{ Querystring: { fail?: string } }>(
-  '/hooked',
-  {
-    onRequest: [
-      (_request, reply, done) => {
-        reply.header('x-hooks', 'onRequest')
-        done()
-      }
-    ],
-    onSend: [
-      ({ query }, reply, _payload, done) => {
-        reply.header('x-hooks', `${reply.getHeader('x-hooks')} onSend`)
-        if (query.fail !== undefined && reply.statusCode === 200) return done(new Error('the hook failed'))
-        done()
-      }
-    ]
-  },
-  async () => ({})
-)
 t.teardown(() => http.close())
 await http.ready()
 

@@ -36,6 +36,13 @@ export const before: Workload = async bench => {
       check: checkReads,
       plan: running => getPlan(running, running.contestant.readPath, sizes.tokens, sizes.heroes)
     },
+    'GET /heroes/{id} with gzip': {
+      entrants: race(connectionSettings(bench, [64]), []),
+      sizes,
+      fresh: false,
+      check: checkReads,
+      plan: running => getPlan(running, running.contestant.readPath, sizes.tokens, sizes.heroes, true)
+    },
     'POST /heroes': {
       entrants: race(writes, []),
       sizes,
