@@ -2,9 +2,10 @@ import { createCrypto, systemClock } from '../adapters/crypto/crypto.js'
 import { createUseCases, DomainError, type Ports, type UseCases } from '../core/index.js'
 import { type DatabaseSettings, type Settings, UnusableSettingError } from './settings.js'
 
-/** What the service needs of its database beside the stores. */
+/** The stores, and what a process needs to set their database up, check it and close it. */
 export interface Database {
   readonly stores: Pick<Ports, 'heroes' | 'users' | 'clients' | 'grants' | 'codes' | 'tokens' | 'attempts'>
+  /** Applies pending migrations. When several instances call it at once, one applies them and the others wait. */
   migrate(): Promise<void>
   /** Rejects when a migration is pending. */
   requireSchema(): Promise<void>
@@ -20,7 +21,10 @@ export interface Composition {
   readonly database: Database
 }
 
-/** The composition root: the use cases over the adapters that the settings name. The caller closes the database. */
+/**
+ * The composition root: gives the use cases the adapters that the settings name. The caller closes the database.
+ * Rejects with an {@link UnusableSettingError} when the embedded database cannot be opened.
+ */
 export const compose = async (settings: Settings): Promise<Composition> => {
   const database = await openDatabase(settings.database)
   const crypto = createCrypto({ concurrency: settings.hashConcurrency, queue: settings.hashQueue })
@@ -28,11 +32,15 @@ export const compose = async (settings: Settings): Promise<Composition> => {
   return { useCases, database }
 }
 
-/** Brings the schema up to date, or finds that it is. Rejects where the database cannot be used, and names the setting. */
-export const prepare = async ({ database }: Composition, settings: Settings): Promise<void> => {
+/**
+ * Applies pending migrations, or with `MIGRATE=false` checks that none is pending. Rejects with an
+ * {@link UnusableSettingError} when the database server cannot be reached, is unfit or lacks a migration.
+ */
+export const prepareSchema = async ({ database }: Composition, settings: Settings): Promise<void> => {
   try {
     await (settings.migrate ? database.migrate() : database.requireSchema())
   } catch (error) {
+    // By name and not by `instanceof`: an import of the class would load the PostgreSQL adapter for every engine.
     const { name, message, cause } = Object(error)
     if (settings.database.kind !== 'server' || (name !== 'UnfitDatabaseError' && !(error instanceof DomainError)))
       throw error
@@ -40,14 +48,21 @@ export const prepare = async ({ database }: Composition, settings: Settings): Pr
   }
 }
 
-// Imported when needed: no start pays for an engine that it does not use.
+// Each engine is imported only when the settings name it, so that no start loads one that it does not use.
 const openDatabase = async (settings: DatabaseSettings): Promise<Database> => {
   switch (settings.kind) {
     case 'memory': {
       const { createMemoryStores } = await import('../adapters/memory/stores.js')
-      const done = async (): Promise<void> => {}
+      const doNothing = async (): Promise<void> => {}
       const now = async (): Promise<Date> => new Date()
-      return { stores: createMemoryStores(), migrate: done, requireSchema: done, check: done, now, close: done }
+      return {
+        stores: createMemoryStores(),
+        migrate: doNothing,
+        requireSchema: doNothing,
+        check: doNothing,
+        now,
+        close: doNothing
+      }
     }
     case 'embedded': {
       const { openEmbedded } = await import('../adapters/postgres/database.js')

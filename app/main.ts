@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { runCommand, type Serve } from './cli/command-line.js'
 
-/** Imported when needed: no other command pays for Fastify. */
+// The server is imported only when it is to run, so that no other command loads Fastify.
 const serve: Serve = async (settings, stdout) => (await import('./serve/serve.js')).serve(settings, stdout)
 
 process.exitCode = await runCommand(process.argv.slice(2), process.env, process, serve)

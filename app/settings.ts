@@ -12,7 +12,7 @@ export interface Settings {
   readonly port: number
   readonly database: DatabaseSettings
   readonly migrate: boolean
-  /** Undefined: made of the port that is listened on. */
+  /** Undefined when unset: the URL is then made from the port that the server listens on. */
   readonly publicUrl: string | undefined
   readonly protectHeroes: boolean
   readonly readScope: string | undefined
@@ -27,12 +27,12 @@ export interface Settings {
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** A setting that cannot be used: the message names it, what it was and what it may be. */
+/** A setting whose value is not allowed. The message names the setting and says what it may be. */
 export class SettingError extends Error {
   override readonly name = 'SettingError'
 }
 
-/** A setting that is well-formed and turned out to be of no use: the message names it and says why. */
+/** A setting that is well-formed but fails when it is used. The message names the setting and says why. */
 export class UnusableSettingError extends Error {
   override readonly name = 'UnusableSettingError'
 
@@ -42,9 +42,9 @@ export class UnusableSettingError extends Error {
 }
 
 interface Kind<T> {
-  /** What the setting may be, for the error and for the help. */
+  /** What the setting may be, in the words of the error message. */
   readonly expected: string
-  /** Undefined for what it may not be. */
+  /** Undefined when the text is not allowed. */
   parse(text: string): T | undefined
 }
 
@@ -81,17 +81,17 @@ const baseUrl: Kind<string> = {
 
 const NAMED_PROXIES = ['loopback', 'linklocal', 'uniquelocal']
 
-// A number of hops is left out: whoever connects directly could claim as many (Fastify trusts nobody then).
+// A number of hops is not allowed: a client that connects directly could claim as many, so Fastify then trusts nobody.
 const proxies: Kind<boolean | string> = {
   expected: 'true, false, or addresses and networks separated by commas',
   parse: value => {
     const flag = boolean.parse(value)
     if (flag !== undefined) return flag
-    return value.split(',').every(part => isNetwork(part.trim())) ? value : undefined
+    return value.split(',').every(part => isAddressOrNetwork(part.trim())) ? value : undefined
   }
 }
 
-const isNetwork = (text: string): boolean => {
+const isAddressOrNetwork = (text: string): boolean => {
   const [address = '', bits, ...rest] = text.split('/')
   const version = isIP(address)
   if (bits === undefined) return version !== 0 || NAMED_PROXIES.includes(text)
@@ -115,7 +115,7 @@ const optional = <T>(name: string, kind: Kind<T>, meaning: string): Definition<T
   meaning,
   read: env => {
     const given = env[name]
-    // Empty is what `NAME= command` and many a container's configuration mean by unset.
+    // `NAME= command` and many container configurations set a variable to the empty text and mean that it is unset.
     if (given === undefined || given === '') return undefined
     const value = kind.parse(given)
     if (value === undefined) {
@@ -130,7 +130,7 @@ const setting = <T>(name: string, kind: Kind<T>, fallback: T, meaning: string): 
   return { name, shown: String(fallback), meaning, read: env => read(env) ?? fallback }
 }
 
-/** Whatever is wrong with it, the value is not told: it may have a password anywhere, and the message may go to a log. */
+/** Throws {@link SettingError}. The message may be logged and does not repeat the value, which may hold a password. */
 const readDatabaseUrl = ({ DATABASE_URL: given }: Environment): ServerUrl | 'memory:' | undefined => {
   if (given === undefined || given === '') return undefined
   if (given === 'memory:') return given
@@ -178,7 +178,7 @@ const settings = {
     'seconds in which a repeated refresh gets the same answer; 0: none'
   ),
   passwordMinLength: setting('PASSWORD_MIN_LENGTH', integer(1, 1024), defaultPolicy.passwordMinLength, 'characters'),
-  // The hasher knows its own default.
+  // The default depends on the machine, so the hasher computes it.
   hashConcurrency: {
     ...optional('HASH_CONCURRENCY', integer(1, 3), 'password hashes at once; the default is at least 1, at most 3'),
     shown: 'cores - 1'
@@ -196,18 +196,18 @@ const settings = {
   logLevel: setting('LOG_LEVEL', oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), 'info', 'of pino')
 }
 
-/** Settings of features that do not exist: refused rather than silently without effect. */
-const NOT_BUILT = ['CORS_ORIGINS', 'METRICS_PORT']
+/** Settings whose features do not exist. They are refused, so that nobody relies on a setting without effect. */
+const RESERVED = ['CORS_ORIGINS', 'METRICS_PORT']
 
-/** The settings for a person: name, default and meaning. */
+/** The settings as the help lists them: one line each with name, default and meaning. */
 export const settingsHelp = (): string =>
   Object.values(settings)
     .map(({ name, shown, meaning }) => `  ${name.padEnd(20)} ${shown.padEnd(10)} ${meaning}`)
     .join('\n')
 
-/** Reads and checks all settings; an empty one counts as unset. Throws {@link SettingError}. */
+/** Reads and checks all settings. An empty setting counts as unset. Throws {@link SettingError}. */
 export const readSettings = (env: Environment): Settings => {
-  for (const name of NOT_BUILT) {
+  for (const name of RESERVED) {
     if (env[name]) throw new SettingError(`${name} is set, but there is no such feature; it must be unset`)
   }
   return {

@@ -32,10 +32,10 @@ export const addClientCommands = (program: Command, { terminal, withUseCases, pr
     .option('--confidential', 'a client with a secret, shown this once')
     .option('--secret-stdin', 'read the secret (24 characters or more) instead of making one')
     .option('--redirect-uri <uri>', 'where the login page returns to')
-    .option('--scope <scope>', 'a scope that the client is allowed; may be repeated', collect)
+    .option('--scope <scope>', 'a scope that the client is allowed; may be repeated', addScope)
     .option('--name <text>', 'what the login page calls the client')
     .option('--require-pkce', 'refuse authorization requests without PKCE (the default for --public)')
-    .option('--no-require-pkce', 'accept them (the default for --confidential)')
+    .option('--no-require-pkce', 'accept authorization requests without PKCE (the default for --confidential)')
     .option('--json', 'print JSON')
     .action(async (id: string, options: AddOptions) => {
       if (!options.public && !options.confidential) throw new UsageError('give either --public or --confidential')
@@ -84,13 +84,17 @@ export const addClientCommands = (program: Command, { terminal, withUseCases, pr
     .command('set <id>')
     .description('changes a client')
     .option('--redirect-uri <uri>', 'where the login page returns to')
-    .option('--no-redirect-uri', 'no login page for this client')
-    .option('--scope <scope>', 'the scopes that the client is allowed, in place of the present ones', collect)
-    .option('--no-scope', 'no scope at all')
+    .option('--no-redirect-uri', 'remove the redirect URI: the client has no login page then')
+    .option(
+      '--scope <scope>',
+      'a scope that the client is allowed, in place of its present ones; may be repeated',
+      addScope
+    )
+    .option('--no-scope', 'allow the client no scope')
     .option('--name <text>', 'what the login page calls the client')
-    .option('--no-name', 'call it by its id')
+    .option('--no-name', 'the login page calls the client by its id')
     .option('--require-pkce', 'refuse authorization requests without PKCE')
-    .option('--no-require-pkce', 'accept them')
+    .option('--no-require-pkce', 'accept authorization requests without PKCE')
     .option('--json', 'print JSON')
     .action(async (id: string, options: SetOptions) => {
       const { redirectUri, scope, name, requirePkce } = options
@@ -110,7 +114,7 @@ export const addClientCommands = (program: Command, { terminal, withUseCases, pr
   clients
     .command('rotate-secret <id>')
     .description('gives a confidential client a new secret')
-    .option('--keep-old <seconds>', 'for how long the present secret goes on', wholeSeconds, 0)
+    .option('--keep-old <seconds>', 'for how long the present secret stays valid', wholeSeconds, 0)
     .option('--secret-stdin', 'read the secret (24 characters or more) instead of making one')
     .option('--json', 'print JSON')
     .action(async (id: string, options: { keepOld: number; secretStdin?: true; json?: true }) => {
@@ -135,7 +139,8 @@ export const addClientCommands = (program: Command, { terminal, withUseCases, pr
     )
 }
 
-const collect = (scope: string, earlier: readonly string[] | false | undefined): readonly string[] => [
+// `earlier` is false after `--no-scope`.
+const addScope = (scope: string, earlier: readonly string[] | false | undefined): readonly string[] => [
   ...(earlier || []),
   scope
 ]

@@ -1,16 +1,19 @@
 import { Command, CommanderError } from 'commander'
 import { DomainError } from '../../core/index.js'
-import { type Composition, compose, prepare } from '../compose.js'
+import { type Composition, compose, prepareSchema } from '../compose.js'
 import { type Environment, readSettings, SettingError, type Settings, settingsHelp } from '../settings.js'
 import { addClientCommands } from './clients.js'
 import type { CommandContext } from './context.js'
 import { type Terminal, UsageError } from './terminal.js'
 import { addUserCommands } from './users.js'
 
-/** What `heroes serve` runs until it is asked to end: the process's exit code. */
+/** Runs the service until the process is asked to end, then resolves to the exit code. */
 export type Serve = (settings: Settings, stdout: NodeJS.WritableStream) => Promise<number>
 
-/** Runs one command line; the process's exit code: 0, 1 when the thing cannot be done, 2 for bad usage or a bad setting. */
+/**
+ * Runs one command and resolves to the exit code: 0 for success, 1 when the command fails, 2 for bad usage or a bad
+ * setting. A failure is one line on stderr; commander writes its own messages about bad usage.
+ */
 export const runCommand = async (
   argv: readonly string[],
   env: Environment,
@@ -27,7 +30,7 @@ export const runCommand = async (
     }
   }
   const program = new Command('heroes')
-    .description('A service of hero records with its own OAuth 2.0 authorization server.')
+    .description('A JSON service for hero records with its own OAuth 2.0 authorization server.')
     .exitOverride()
     .configureOutput({ writeOut: text => stdout.write(text), writeErr: text => stderr.write(text) })
     .addHelpText('after', () => `\nSettings (environment):\n${settingsHelp()}`)
@@ -56,7 +59,7 @@ export const runCommand = async (
     await program.parseAsync(argv, { from: 'user' })
     return exitCode
   } catch (error) {
-    // Commander has written its own message by then; it throws for --help too, with exit code 0.
+    // Commander has already written its message. It throws for --help too, with exit code 0.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
     stderr.write(`heroes: ${describe(error)}\n`)
     return error instanceof SettingError || error instanceof UsageError ? 2 : 1
@@ -74,14 +77,17 @@ const administer = async (
   }
   const composition = await compose(settings)
   try {
-    await prepare(composition, settings)
+    await prepareSchema(composition, settings)
     await work(composition)
   } finally {
     await composition.database.close()
   }
 }
 
-/** One line, with the reason behind the reason: why the database cannot be reached is for whoever runs the command to know. */
+/**
+ * The error's message and that of its cause, on one line. An HTTP answer never shows the cause, but the person who runs
+ * the command has to know why the database cannot be reached.
+ */
 const describe = (error: unknown): string =>
   [error, Object(error).cause]
     .map(reason => String(Object(reason).message ?? reason ?? '').replaceAll(/\s*\n\s*/g, ' '))

@@ -1,11 +1,11 @@
 import type { UseCases } from '../../core/index.js'
 import type { Terminal } from './terminal.js'
 
-/** What a command is given. */
+/** What every command works with. */
 export interface CommandContext {
   readonly terminal: Terminal
-  /** Runs `work` against the migrated database and closes it. Refuses on `memory:`, where there is nothing to administer. */
+  /** Opens the database, updates its schema, runs `work` and closes the database. Rejects on `memory:`. */
   withUseCases(work: (useCases: UseCases) => Promise<void>): Promise<void>
-  /** Writes one JSON value, or lines for a person. */
+  /** Writes to stdout: `value` as one line of JSON, or else `lines`. */
   print(json: boolean | undefined, value: unknown, lines: readonly string[]): void
 }

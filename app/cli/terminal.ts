@@ -1,25 +1,28 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 
-/** The process as a command sees it, so that a test can hand in its own. */
+/** The streams of the process, handed in so that a test can use its own. */
 export interface Terminal {
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean }
   readonly stdout: NodeJS.WritableStream
   readonly stderr: NodeJS.WritableStream
 }
 
-/** What was typed makes no sense: exit code 2, as commander's own complaints. */
+/** The command line or what was entered is wrong. The exit code is 2, as it is for errors that commander finds. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** A line that nobody should see: typed twice without echo on a terminal, else the first line of stdin. */
-export const readHidden = async (terminal: Terminal, what: string): Promise<string> => {
+/**
+ * Reads a secret line. On a terminal it is typed twice without echo; otherwise it is the first line of stdin.
+ * Throws {@link UsageError} when the entries differ, nothing is entered, or stdin is not UTF-8.
+ */
+export const readHidden = async (terminal: Terminal, label: string): Promise<string> => {
   if (terminal.stdin.isTTY !== true) return firstLine(terminal.stdin)
   const ask = hiddenQuestions(terminal)
   try {
-    const first = await ask(`${what}: `)
-    if ((await ask(`${what} again: `)) !== first) throw new UsageError('the two entries differ')
+    const first = await ask(`${label}: `)
+    if ((await ask(`${label} again: `)) !== first) throw new UsageError('the two entries differ')
     return first
   } finally {
     ask.close()
@@ -38,10 +41,10 @@ const firstLine = async (stdin: NodeJS.ReadableStream): Promise<string> => {
 }
 
 const hiddenQuestions = ({ stdin, stderr }: Terminal): ((prompt: string) => Promise<string>) & { close(): void } => {
-  // readline echoes what is typed to its output; the prompts go to stderr, so that stdout stays the command's answer.
+  // readline echoes what is typed to its output, which goes nowhere. The prompts go to stderr: stdout has the result.
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
   const lines = createInterface({ input: stdin, output: nowhere, terminal: true, historySize: 0 })
-  // It keeps a line that comes before its question: someone who pastes both at once is understood.
+  // The iterator keeps a line that arrives before its prompt, so a person may paste both entries at once.
   const entered = lines[Symbol.asyncIterator]()
   const ask = async (prompt: string): Promise<string> => {
     stderr.write(prompt)

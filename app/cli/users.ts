@@ -45,7 +45,7 @@ export const addUserCommands = (program: Command, { terminal, withUseCases, prin
       })
     })
 
-  const ending = (
+  const addEndingCommand = (
     name: string,
     description: string,
     done: string,
@@ -61,8 +61,8 @@ export const addUserCommands = (program: Command, { terminal, withUseCases, prin
           print(json, { username }, [`The user ${username} ${done}.`])
         })
       )
-  ending('revoke', 'ends every code and token of a user', 'has no code and no token any more', (u, name) =>
+  addEndingCommand('revoke', 'ends every code and token of a user', 'has no code and no token any more', (u, name) =>
     u.revokeUser(name)
   )
-  ending('remove', 'removes a user with every code and token', 'is removed', (u, name) => u.removeUser(name))
+  addEndingCommand('remove', 'removes a user with every code and token', 'is removed', (u, name) => u.removeUser(name))
 }

@@ -3,15 +3,18 @@ import { CLOCK_TOLERANCE_SECONDS, type UseCases } from '../../core/index.js'
 import type { Database } from '../compose.js'
 
 export interface Chores {
-  /** Resolves when nothing runs any more. */
+  /** Ends the chores. Resolves once none of them is running. */
   stop(): Promise<void>
 }
 
-/** Twice a minute: a nonce that no clock needs any more is erased within a minute of the grace's end. */
+/** By a sweep twice a minute, the nonce of a spent refresh token is erased within a minute of the end of its grace. */
 const SWEEP_SECONDS = 30
 const CLOCK_SECONDS = 60
 
-/** Housekeeping and the comparison of clocks, at once and then in the background. A failure is logged and tried again at the next turn. */
+/**
+ * Starts housekeeping and the comparison of clocks, at once and then at intervals. A failure is logged, and the next
+ * turn tries again.
+ */
 export const startChores = (
   useCases: Pick<UseCases, 'sweep'>,
   database: Pick<Database, 'now'>,
@@ -37,7 +40,7 @@ interface Chore {
 const every = (seconds: number, signal: AbortSignal, log: Pick<Logger, 'warn'>, work: () => Promise<void>): Chore => {
   let running = Promise.resolve()
   const turn = (): void => {
-    // A turn that is still under way is not doubled: the next one waits for it.
+    // Turns of one chore never overlap: a turn begins after the one before it has ended.
     running = running.then(work).catch((error: unknown) => log.warn(error, 'a background chore failed'))
   }
   turn()
@@ -47,12 +50,16 @@ const every = (seconds: number, signal: AbortSignal, log: Pick<Logger, 'warn'>, 
   return { idle: () => running }
 }
 
-/** Tokens are issued and judged by each instance's own clock: one that is far off opens and refuses what the others do not. */
+/**
+ * Warns when this machine's clock is more than {@link CLOCK_TOLERANCE_SECONDS} off the database's. Each instance issues
+ * and judges tokens by its own clock, so an instance whose clock is far off accepts tokens that the others refuse, or
+ * the reverse.
+ */
 const compareClocks = async (database: Pick<Database, 'now'>, log: Pick<Logger, 'warn'>): Promise<void> => {
   const before = Date.now()
-  const theirs = await database.now()
+  const databaseNow = await database.now()
   const after = Date.now()
-  const offSeconds = (theirs.getTime() - (before + after) / 2) / 1000
+  const offSeconds = (databaseNow.getTime() - (before + after) / 2) / 1000
   if (Math.abs(offSeconds) > CLOCK_TOLERANCE_SECONDS) {
     log.warn({ offSeconds }, "this machine's clock and the database's differ")
   }

@@ -1,33 +1,34 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Http } from '../http/http.js'
 
-/** A second less than what the service has from the signal to its end. */
+/** One second less than the ten that the service has from the signal to its end. */
 const DRAIN_MILLISECONDS = 9000
 const ACCEPT_MILLISECONDS = 1000
 const IDLE_MILLISECONDS = 100
 
 /**
- * What comes back stops listening, lets every request be answered whose head has arrived, and closes the connections.
- * Who is not done after nine seconds is cut off. To be called before the server listens.
+ * Returns a function that stops listening, waits until every request whose head has arrived is answered, and closes the
+ * connections. A connection that is still open after nine seconds is cut off. Call it before the server listens.
  */
 export const createDrain = (http: Http): (() => Promise<void>) => {
   let accepted = 0
   http.server.on('connection', () => {
     accepted += 1
   })
-  // By then every answer says that it is its connection's last, and nothing is closed yet.
+  // While this hook runs, answers already end their connections, and the server still accepts new ones.
   http.addHook('preClose', async () => {
     const until = performance.now() + ACCEPT_MILLISECONDS
-    // libuv accepts one connection a turn: those that the kernel still holds, with their requests, would be reset.
-    for (let before = -1; before < accepted && performance.now() < until; ) {
-      before = accepted
-      // The first turn is the present one, whose poll is over.
+    // libuv accepts one connection per turn of the event loop. When the server stops listening, connections that still
+    // wait in the kernel are reset together with their requests.
+    for (let acceptedBefore = -1; acceptedBefore < accepted && performance.now() < until; ) {
+      acceptedBefore = accepted
+      // The first setImmediate ends the present turn, which has polled already. The second one waits for a whole poll.
       await setImmediate()
       await setImmediate()
     }
   })
   return async () => {
-    // An answer whose head was out before leaves its connection open once it is complete.
+    // An answer whose head was sent before the drain leaves its connection open until the interval finds it idle.
     const idle = setInterval(() => http.server.closeIdleConnections(), IDLE_MILLISECONDS)
     const cutOff = setTimeout(() => http.server.closeAllConnections(), DRAIN_MILLISECONDS)
     await http.close()

@@ -1,8 +1,8 @@
 import type { UseCases } from '../../core/index.js'
 
 /**
- * Registers the client `local` where none is registered, so that someone who has just started the service can try it.
- * What to print for that person; undefined when there was nothing to do.
+ * Registers the client `local` when no client is registered, so that a person who has just started the service can try
+ * it. Resolves to the instructions for that person, or to undefined when a client is registered already.
  */
 export const registerFirstClient = async (
   useCases: Pick<UseCases, 'listClients' | 'addClient'>,

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { DomainError } from '../../core/index.js'
-import { type Composition, compose, prepare } from '../compose.js'
+import { type Composition, compose, prepareSchema } from '../compose.js'
 import type { Http } from '../http/http.js'
 import { buildServer } from '../http/server.js'
 import { type Settings, UnusableSettingError } from '../settings.js'
@@ -10,7 +10,7 @@ import { createDrain } from './drain.js'
 import { registerFirstClient } from './first-client.js'
 import { createLog } from './log.js'
 
-/** That the process was asked to end. */
+/** The request to end the process, which a signal makes. */
 interface Stop {
   readonly signalled: Promise<unknown>
   asked(): boolean
@@ -18,12 +18,13 @@ interface Stop {
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 
-/** Serves until SIGTERM or SIGINT; the process's exit code. Rejects when it cannot start. */
+/** Serves until SIGTERM or SIGINT, then resolves to the exit code. Rejects when the service cannot start. */
 export const serve = async (settings: Settings, stdout: NodeJS.WritableStream): Promise<number> => {
   const controller = new AbortController()
   const { signal } = controller
   const abort = (): void => controller.abort()
-  // Each time, not once: a terminal's Ctrl-C reaches npm and the service, npm passes it on, and the second would kill.
+  // `on`, not `once`: Ctrl-C in a terminal reaches both npm and the service, and npm passes its signal on to the
+  // service. With no listener left, that second signal would kill the process.
   for (const name of SIGNALS) process.on(name, abort)
   try {
     await serveUntil({ signalled: once(signal, 'abort'), asked: () => signal.aborted }, settings, stdout)
@@ -36,15 +37,15 @@ export const serve = async (settings: Settings, stdout: NodeJS.WritableStream): 
 const serveUntil = async (stop: Stop, settings: Settings, stdout: NodeJS.WritableStream): Promise<void> => {
   const composition = await compose(settings)
   try {
-    // Another instance's migration may take minutes, and this one may be asked to end meanwhile.
-    await Promise.race([prepare(composition, settings), stop.signalled])
-    if (!stop.asked()) await serveOver(composition, stop, settings, stdout)
+    // The schema may have to wait minutes for another instance's migration. A signal ends the wait.
+    await Promise.race([prepareSchema(composition, settings), stop.signalled])
+    if (!stop.asked()) await runServer(composition, stop, settings, stdout)
   } finally {
     await composition.database.close()
   }
 }
 
-const serveOver = async (
+const runServer = async (
   { useCases, database }: Composition,
   stop: Stop,
   settings: Settings,
@@ -57,9 +58,9 @@ const serveOver = async (
     if (stop.asked()) throw new DomainError('unavailable', 'the service is shutting down', { retryAfterSeconds: 1 })
     await database.check()
   }
-  // Where the first client is registered: see first-client.ts.
-  const callbackPage = settings.database.kind !== 'server'
-  const http = buildServer({ ...settings, useCases, log, publicUrl, ready, callbackPage })
+  // The first client and the page at its redirect URI are for trials, which need no database server.
+  const forTrials = settings.database.kind !== 'server'
+  const http = buildServer({ ...settings, useCases, log, publicUrl, ready, callbackPage: forTrials })
   const drain = createDrain(http)
   let chores: Chores | undefined
   try {
@@ -67,10 +68,10 @@ const serveOver = async (
     if (port === 0) port = Number(new URL(url).port)
     log.logger.info({ host: settings.host, port, publicUrl: publicUrl() }, 'listening')
     chores = startChores(useCases, database, log.logger)
-    if (callbackPage) {
+    if (forTrials) {
       const scopes = [settings.readScope, settings.writeScope].filter(scope => scope !== undefined)
-      const words = await registerFirstClient(useCases, port, publicUrl(), scopes)
-      if (words !== undefined) stdout.write(words)
+      const instructions = await registerFirstClient(useCases, port, publicUrl(), scopes)
+      if (instructions !== undefined) stdout.write(instructions)
     }
     await stop.signalled
     log.logger.info('shutting down')
@@ -79,10 +80,10 @@ const serveOver = async (
   }
 }
 
-/** Where it listens. Rejects with the name of the setting that is to blame. */
+/** Resolves to the server's URL. Rejects with an {@link UnusableSettingError} that names `HOST` or `PORT`. */
 const listen = async (http: Http, { host, port }: Settings): Promise<string> => {
-  // One address and no name: of `localhost` Fastify would make two listeners, and the second has none of what the first was
-  // given (parser errors, timeouts).
+  // An address, not a name: for `localhost` Fastify makes two listeners, and the second one lacks the parser error
+  // handler and the timeouts of the first.
   const { address } = await lookup(host, { order: 'ipv4first' }).catch((error: unknown) => {
     throw new UnusableSettingError('HOST', Object(error).message)
   })
