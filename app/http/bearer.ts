@@ -2,8 +2,8 @@ import type { FastifyRequest } from 'fastify'
 import { couldBeIssued, DomainError, type UseCases } from '../../core/index.js'
 
 /**
- * The bearer token of a request; undefined when its `Authorization` is absent, of another scheme or without a token. RFC 6750 section
- * 2.1; the scheme in any case (RFC 9110 section 11.1).
+ * The bearer token in an `Authorization` header (RFC 6750 section 2.1). Undefined when the header is absent, has
+ * another scheme or has no token. The scheme may be in upper or lower case (RFC 9110 section 11.1).
  */
 export const bearerToken = (authorization = ''): string | undefined => {
   const end = authorization.indexOf(' ') + 1
@@ -11,14 +11,14 @@ export const bearerToken = (authorization = ''): string | undefined => {
   return authorization.slice(end).trim() || undefined
 }
 
-/** Refuses a request whose token does not open what needs `scope`. */
+/** Throws or rejects unless the request's access token is valid and, where `scope` is given, covers it. */
 export type BearerCheck = (request: FastifyRequest, scope: string | undefined) => Promise<unknown>
 
 export const createBearerCheck =
   (useCases: Pick<UseCases, 'verifyBearer'>): BearerCheck =>
   (request, scope) => {
     const token = bearerToken(request.headers.authorization)
-    // Thrown, not rejected: the work that goes together with the check is not begun either.
+    // A throw, not a rejection, so that the work which would run beside the check is not started.
     if (token !== undefined && !couldBeIssued(token)) {
       throw new DomainError('invalid_token', 'the access token is malformed')
     }
@@ -26,13 +26,13 @@ export const createBearerCheck =
   }
 
 /**
- * Starts the check and the work together, so that one round trip to the database serves both, and lets the check's
- * refusal come first whatever the work says.
+ * Resolves to the result of the work once the check has passed, and rejects with the check's refusal whatever the work
+ * does. The caller starts both together, so that one round trip to the database serves both.
  */
 export const checkedTogether = async <T>(check: Promise<unknown>, work: Promise<T>): Promise<T> => {
-  // Nobody listens to it before the check is done, nor at all when that refuses.
+  // The work may reject before it is awaited below, and it is never awaited when the check refuses.
   work.catch(() => {})
   await check
-  // Awaited here: a promise that is returned takes three turns of the microtasks instead of one.
+  // `return work` would take three turns of the microtask queue instead of one.
   return await work
 }

@@ -7,14 +7,14 @@ import { type Form, parseForm } from './forms.js'
 import type { Http, HttpPlugin } from './http.js'
 import { isBeyondBounds } from './json-bounds.js'
 
-/** Routes whose request bodies are JSON; any other body is refused. */
+/** A group of routes whose request bodies are JSON. Any other body is refused. */
 export const jsonRoutes =
   (routes: (http: Http) => void): HttpPlugin =>
   (http, _options, done) => {
-    http.addHook('onRoute', guardBody)
+    http.addHook('onRoute', refuseCodedBodies)
     const parse = http.getDefaultJsonParser('error', 'error')
     http.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, parsed) => {
-      // A DELETE may say that it is JSON and have no body. Where a schema asks for one, nothing fails it.
+      // A DELETE may have the JSON content type and no body. Where a schema requires a body, null does not match it.
       if (body.length === 0) return parsed(null)
       if (isBeyondBounds(body)) {
         return parsed(new DomainError('invalid_input', 'the body has more than 1000 values or 32 levels'))
@@ -23,7 +23,7 @@ export const jsonRoutes =
       const text = body.toString()
       parse(request, text, (error, value) => {
         if (error) return parsed(new DomainError('invalid_input', 'the body is not valid JSON'))
-        // Without an escape nothing below can come out of text that is UTF-8.
+        // In valid UTF-8 JSON only a `\u` escape can make a NUL or half of a surrogate pair.
         if (text.includes('\\u') && !isStorable(value)) {
           return parsed(new DomainError('invalid_input', 'the body holds a NUL character or half of a surrogate pair'))
         }
@@ -34,20 +34,20 @@ export const jsonRoutes =
     done()
   }
 
-/** Routes whose request bodies are forms, and which tell of errors in this form; any other body is refused. */
+/** A group of routes whose request bodies are forms, and whose errors have `errorForm`. Any other body is refused. */
 export const formRoutes =
   (errorForm: ErrorForm, routes: (http: Http) => void): HttpPlugin =>
   (http, _options, done) => {
     http.addHook('onRoute', route => {
       route.config = { ...route.config, errorForm }
     })
-    http.addHook('onRoute', guardBody)
+    http.addHook('onRoute', refuseCodedBodies)
     http.register(formbody, { parser: text => ({ form: parseForm(text) }) })
     routes(http)
     done()
   }
 
-/** The form that a request of {@link formRoutes} brought. Throws `invalid_request` when it brought none. */
+/** The form in the body of a request to {@link formRoutes}. Throws `invalid_request` when there is no body. */
 export const formOf = ({ body }: FastifyRequest): Form => {
   if (typeof body === 'object' && body !== null && 'form' in body && body.form instanceof Map) return body.form
   throw new DomainError('invalid_request', 'the request has no form')
@@ -55,13 +55,13 @@ export const formOf = ({ body }: FastifyRequest): Form => {
 
 const UNSTORABLE = /\0|\p{Surrogate}/u
 
-// Recursive: how deep it may be is bounded before it is parsed.
+// Recursive, and safe: json-bounds.ts limits the levels before the body is parsed.
 const isStorable = (value: unknown): boolean => {
   if (typeof value === 'string') return !UNSTORABLE.test(value)
   return typeof value !== 'object' || value === null || Object.entries(value).flat().every(isStorable)
 }
 
-const guardBody: onRouteHookHandler = route => {
+const refuseCodedBodies: onRouteHookHandler = route => {
   if (route.method !== 'GET' && route.method !== 'HEAD')
     route.preParsing = [route.preParsing, refuseCoding].flat().filter(hook => hook !== undefined)
 }

@@ -1,9 +1,9 @@
 import ipaddr from 'ipaddr.js'
 
-/** What counts as one address where attempts are counted: an IPv4 address, or an IPv6 /64, which is what one subscriber gets. */
+/** The address by which login attempts are counted. For IPv6 it is the /64, because one subscriber gets a whole /64. */
 export const addressOf = (ip: string): string => {
   if (!ipaddr.isValid(ip)) return ip
-  // An IPv4 address that is written as an IPv6 one (`::ffff:192.0.2.1`) comes out as IPv4.
+  // `process` turns an IPv4 address that is written as an IPv6 address (`::ffff:192.0.2.1`) into IPv4.
   const address = ipaddr.process(ip)
   if (address instanceof ipaddr.IPv4) return address.toString()
   return `${address.parts

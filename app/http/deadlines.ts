@@ -1,67 +1,68 @@
 import type { FastifyReply } from 'fastify'
 import { type Connection, connectionOf } from './connections.js'
 
-/** How long the service may take for each of its answers. */
+/** Limits how long the service may take for each answer. */
 export interface Deadlines {
-  /** The time of a request begins. */
+  /** Starts the time of a request. */
   begin(reply: FastifyReply): void
-  /** The answer is being made: nothing is late any more. */
+  /** Removes the deadline of a request whose answer is being sent. */
   end(reply: FastifyReply): void
-  /** The time stands still while the body arrives, as that is the client's. What comes back lets it go on. */
+  /** Stops the time while the client sends the body. Returns a function that lets the time run on. */
   pause(reply: FastifyReply): () => void
 }
 
-/** What a tick of the shared timer is of the whole time. */
+/** The interval of the shared timer, as a part of the whole time. */
 const TICK = 1 / 50
 
 /**
- * Calls `expire` for a reply that is not being made after so many milliseconds of the service's own, a fiftieth later at most.
- * All by one timer: one for each request, with the signal that Fastify's `handlerTimeout` makes, costs a seventh of the rate of reads.
+ * Calls `expire` for a reply that is not being sent when its `milliseconds` are over, or at most a fiftieth of them
+ * later. One timer serves all replies: a timer and a signal for each request, as Fastify's `handlerTimeout` makes them,
+ * cost a seventh of the rate of reads.
  */
 export const createDeadlines = (milliseconds: number, expire: (reply: FastifyReply) => void): Deadlines => {
-  /** The connections that had a reply with a deadline at the last tick or since. */
+  /** The connections that had a deadline at the last tick, or have got one since. */
   let watched: Connection[] = []
 
   const tick = (): void => {
     const now = performance.now()
-    const late = watched.flatMap(({ due }) => due.filter(({ at }) => at <= now))
-    for (const connection of watched) connection.watched = connection.due.length > 0
+    const late = watched.flatMap(({ deadlines }) => deadlines.filter(({ at }) => at <= now))
+    for (const connection of watched) connection.watched = connection.deadlines.length > 0
     watched = watched.filter(connection => connection.watched)
-    if (watched.length > 0) wake()
+    if (watched.length > 0) scheduleTick()
     for (const { reply } of late) {
       end(reply)
       expire(reply)
     }
   }
 
-  const wake = (): void => {
+  const scheduleTick = (): void => {
     setTimeout(tick, milliseconds * TICK).unref()
   }
 
-  const add = (reply: FastifyReply, left: number): void => {
+  const add = (reply: FastifyReply, remaining: number): void => {
     const connection = connectionOf(reply.request.raw.socket)
-    connection.due.push({ reply, at: performance.now() + left })
+    connection.deadlines.push({ reply, at: performance.now() + remaining })
     if (connection.watched) return
     connection.watched = true
-    if (watched.push(connection) === 1) wake()
+    if (watched.push(connection) === 1) scheduleTick()
   }
 
   const end = (reply: FastifyReply): void => {
-    const { due } = connectionOf(reply.request.raw.socket)
-    // Most connections have one request at a time.
-    if (due[0]?.reply === reply) due.shift()
-    else due.splice(0, due.length, ...due.filter(each => each.reply !== reply))
+    const { deadlines } = connectionOf(reply.request.raw.socket)
+    // The first case is the fast one: most connections have one request at a time.
+    if (deadlines[0]?.reply === reply) deadlines.shift()
+    else deadlines.splice(0, deadlines.length, ...deadlines.filter(each => each.reply !== reply))
   }
 
   return {
     begin: reply => add(reply, milliseconds),
     end,
     pause(reply) {
-      const { due } = connectionOf(reply.request.raw.socket)
-      const left = Number(due.find(each => each.reply === reply)?.at) - performance.now()
+      const { deadlines } = connectionOf(reply.request.raw.socket)
+      const remaining = Number(deadlines.find(each => each.reply === reply)?.at) - performance.now()
       end(reply)
       return () => {
-        if (!reply.sent) add(reply, left)
+        if (!reply.sent) add(reply, remaining)
       }
     }
   }

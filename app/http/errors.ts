@@ -22,7 +22,7 @@ const STATUSES = {
   unavailable: 503
 } satisfies Record<ErrorCode, number>
 
-/** What OAuth 2.0 calls those errors for which it has another word (RFC 6749 sections 4.1.2.1 and 5.2). */
+/** The codes of OAuth 2.0 for errors that it names differently (RFC 6749 sections 4.1.2.1 and 5.2). */
 const OAUTH_CODES: Partial<Record<ErrorCode, string>> = {
   invalid_input: 'invalid_request',
   not_found: 'invalid_request',
@@ -33,7 +33,7 @@ const OAUTH_CODES: Partial<Record<ErrorCode, string>> = {
   unavailable: 'temporarily_unavailable'
 }
 
-/** A refusal that is HTTP's own. The message is for the caller, on the terms of {@link DomainError}. */
+/** A refusal for a reason of HTTP itself. Its message goes to the client and keeps the rules of {@link DomainError}. */
 export class HttpError extends Error {
   override readonly name = 'HttpError'
   readonly status: number
@@ -52,16 +52,17 @@ export interface Answer {
   readonly body: string
 }
 
-/** Draws the page that tells a person of an error; `headers` has its content type. */
+/** Makes the page that tells a person about an error. The `headers` include its content type. */
 export type ErrorPage = (status: number, message: string) => Omit<Answer, 'status'>
 
 /**
- * How errors are told: `json` as `{"error": text}`, `oauth` as RFC 6749 section 5.2 has it, `page` to a person.
- * A group of routes declares its form as `errorForm` in the `config` of its routes; without one it is `json`.
+ * The form of an error's body: `json` is `{"error": text}`, `oauth` is the object of RFC 6749 section 5.2, and `page`
+ * is a page for a person. A group of routes declares its form as `errorForm` in the `config` of its routes; the default
+ * is `json`.
  */
 export type ErrorForm = 'json' | 'oauth' | 'page'
 
-/** What a request is answered when it fails. */
+/** Makes the answer to a request that failed. */
 export type AnswerFor = (error: unknown, form: ErrorForm) => Answer
 
 export const createAnswerFor =
@@ -80,16 +81,17 @@ export const createAnswerFor =
     return { status, headers: { ...type, ...UNCACHED, ...headers }, body }
   }
 
-/** Answers a request that failed, and logs what is the service's own fault. */
+/** Answers a request that failed, and logs the error when the status is 500 or more. */
 export const createErrorHandler =
   (answerFor: AnswerFor, logger: Pick<FastifyBaseLogger, 'error'>) =>
   (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
-    // Fastify reads the body before it says that there is no route, and may refuse that first.
+    // When there is no route, Fastify still reads the body first, and its error may be about the body.
     const failure = request.is404 && !(error instanceof HttpError) ? noRoute(request) : error
     const answer = answerFor(failure, errorFormOf(request))
     if (answer.status >= 500) logger.error({ reqId: request.id, err: failure }, 'a request failed')
-    // Fastify closes the connection when a body is refused, and a client that is still sending is reset before it reads
-    // why. Kept open, Node discards the rest. The drain's own `connection: close` is a header of the raw response.
+    // Fastify closes the connection when it refuses a body. A client that is still sending would then be reset before
+    // it reads the refusal. While the connection stays open, Node discards the rest of the body. The drain sets its
+    // `connection: close` on the raw response, where it stays.
     if (!reply.raw.hasHeader('connection')) reply.removeHeader('connection')
     reply.code(answer.status).headers(answer.headers).send(answer.body)
   }
@@ -100,7 +102,7 @@ const errorFormOf = ({ is404, url, routeOptions: { config } }: FastifyRequest): 
   return declared === 'oauth' || declared === 'page' ? declared : 'json'
 }
 
-/** For a path that matches no route, or whose routes lack the method: nobody has declared a form. */
+/** The form for a request whose path or method matches no route, so that no group has declared one. */
 const errorFormAt = (target: string): ErrorForm => {
   if (/^\/auth\/code(?:\?|$)/.test(target)) return 'page'
   return target.startsWith('/auth/') ? 'oauth' : 'json'
@@ -114,7 +116,7 @@ const noRoute = ({ server, url }: FastifyRequest): HttpError => {
   return new HttpError(405, 'this path does not have that method', { allow: allowed.join(', ') })
 }
 
-/** Says which value of a request broke its schema and how: keys of the schema at most, nothing that was sent. */
+/** Says which value does not match its schema, and why. The message names keys of the schema, but no sent value. */
 export const describeInvalid = (errors: readonly FastifySchemaValidationError[], part: string): DomainError =>
   new DomainError('invalid_input', errors.map(error => describe(error, part)).join(', '))
 
@@ -127,7 +129,7 @@ const describe = ({ keyword, instancePath, params, message }: FastifySchemaValid
 
 interface Failure {
   readonly status: number
-  /** OAuth 2.0's. */
+  /** The code of OAuth 2.0. */
   readonly code: string
   readonly message: string
   readonly headers: Headers
@@ -145,7 +147,7 @@ const failureOf = (error: unknown, form: ErrorForm): Failure => {
   const status = clientFault(error)
   if (status === undefined) return { status: 500, code: 'server_error', message: 'the service failed', headers: {} }
   return {
-    // RFC 6749 section 5.2: a token request that is malformed in whatever way is a 400.
+    // RFC 6749 section 5.2: the answer to any malformed token request is 400.
     status: status === 415 && form !== 'json' ? 400 : status,
     code: 'invalid_request',
     message: MESSAGES[status] ?? 'the request is malformed',
@@ -153,7 +155,7 @@ const failureOf = (error: unknown, form: ErrorForm): Failure => {
   }
 }
 
-/** The status of what Fastify itself found wrong with a request. */
+/** The status of an error that Fastify itself found in a request; undefined for every other error. */
 const clientFault = (error: unknown): number | undefined => {
   if (!(error instanceof Error) || !('statusCode' in error) || typeof error.statusCode !== 'number') return undefined
   return error.statusCode >= 400 && error.statusCode < 500 ? error.statusCode : undefined

@@ -5,13 +5,13 @@ import { DomainError } from '../../core/index.js'
 export type Form = ReadonlyMap<string, string>
 
 /**
- * Reads `application/x-www-form-urlencoded` on RFC 6749's terms (section 3.2): a repeated parameter is refused, one without
- * a value counts as absent. What is no UTF-8, holds a NUL or has a broken percent-escape is refused, never mended; so is
- * what is longer than any parameter needs to be.
+ * Reads `application/x-www-form-urlencoded` as RFC 6749 section 3.2 requires: a repeated parameter is refused, and a
+ * parameter without a value counts as absent. A parameter that is not UTF-8, holds a NUL or has a broken percent-escape
+ * is refused, never repaired. Too many and too long parameters are refused as well. Throws `invalid_request`.
  */
 export const parseForm = (encoded: string): Form => {
   const pairs = pairsOf(encoded)
-  // Of all before any is decoded: what a request costs is bounded by what may be in it.
+  // All lengths are checked before the first parameter is decoded, so that the cost of decoding is bounded.
   if (pairs.some(pair => pair.some(part => part.length > MOST_BYTES))) {
     throw refusal(`a parameter is longer than ${MOST_BYTES} bytes`)
   }
@@ -26,28 +26,28 @@ export const parseForm = (encoded: string): Form => {
   return form
 }
 
-/** Every parameter in its order, repeated, empty and long ones too. Throws `invalid_request` as {@link parseForm} does. */
+/** Every parameter in the order of the text, including repeated, empty and long ones. Throws `invalid_request`. */
 export const formPairs = (encoded: string): readonly (readonly [name: string, value: string])[] =>
   pairsOf(encoded).map(decodePair)
 
-/** The query string of a request's target, for {@link parseForm} and {@link formPairs}. */
+/** The query string of a request's target, for {@link parseForm} and {@link formPairs}. Throws `invalid_request`. */
 export const queryString = (target: string): string => {
   const query = /\?([^#]*)/.exec(target)?.[1] ?? ''
-  // Node reads the bytes of a target as Latin-1: what is not ASCII (RFC 3986 section 2) would come out as something else.
+  // A target is ASCII (RFC 3986 section 2). Node reads its bytes as Latin-1, so any other character would be changed.
   if (!/^[\x21-\x7e]*$/.test(query)) throw refusal('the query string has characters that must be percent-encoded')
   return query
 }
 
-/** Refuses what a page would have to repeat where it is longer, in bytes of UTF-8, than any of it needs to be. */
+/** Throws `invalid_request` when the texts, which a page would repeat, have over 16,384 bytes of UTF-8 together. */
 export const requireShort = (texts: readonly string[]): void => {
   if (texts.reduce((length, text) => length + Buffer.byteLength(text), 0) > MOST_BYTES) {
     throw refusal(`the parameters are longer than ${MOST_BYTES} bytes`)
   }
 }
 
-/** More than any form has; a million of them would hold the event loop up for a second. */
+/** More than any form needs. A million parameters would block the event loop for a second. */
 const MOST_PARAMETERS = 1000
-/** Of a name or a value as it is sent. */
+/** The limit for a name or a value as it is sent, and for the sum of the texts that a page repeats. */
 const MOST_BYTES = 16_384
 
 const SPACE = 0x20
@@ -56,7 +56,7 @@ const AMPERSAND = 0x26
 const PLUS = 0x2b
 const EQUALS = 0x3d
 
-/** A name and its value, as they are sent. */
+/** A name and its value as they are sent, not decoded. */
 type Pair = readonly [name: Buffer, value: Buffer]
 
 const pairsOf = (encoded: string): readonly Pair[] => {
@@ -77,7 +77,7 @@ const pairsOf = (encoded: string): readonly Pair[] => {
   return pairs
 }
 
-/** The length when the byte is not there. */
+/** The index of the byte, or the length when the byte is absent. */
 const indexOf = (bytes: Buffer, byte: number, from: number): number => {
   const index = bytes.indexOf(byte, from)
   return index === -1 ? bytes.length : index
@@ -85,7 +85,7 @@ const indexOf = (bytes: Buffer, byte: number, from: number): number => {
 
 const decodePair = ([name, value]: Pair): readonly [name: string, value: string] => [decode(name), decode(value)]
 
-// @fastify/formbody decodes the body before it hands it over: where that is no UTF-8, there is a U+FFFD by then.
+// @fastify/formbody decodes the body before it calls parseForm, and replaces bytes that are not UTF-8 by U+FFFD.
 const REPLACEMENT = Buffer.from('\uFFFD')
 
 const decode = (encoded: Buffer): string => {
@@ -96,7 +96,7 @@ const decode = (encoded: Buffer): string => {
   return bytes.toString()
 }
 
-// Byte by byte: ten megabytes of `+` take `replaceAll` three seconds.
+// Byte by byte, because `replaceAll` takes three seconds for ten megabytes of `+`.
 const unescaped = (encoded: Buffer): Buffer => {
   const bytes = Buffer.from(encoded)
   let length = 0
@@ -112,7 +112,7 @@ const unescaped = (encoded: Buffer): Buffer => {
   return bytes.subarray(0, length)
 }
 
-/** The value of a hexadecimal digit in ASCII. */
+/** The value of a hexadecimal digit in ASCII. Throws `invalid_request` for any other byte. */
 const digit = (byte: number): number => {
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30
   const lower = byte | 0x20

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 
 export type Headers = Readonly<Record<string, string>>
 
-/** What every response carries. */
+/** The headers of every response. */
 export const constantHeaders = (version: string): Headers => ({
   server: `heroes/${Number.parseInt(version, 10)}`,
   'x-xss-protection': '1; mode=block',
@@ -10,7 +10,7 @@ export const constantHeaders = (version: string): Headers => ({
   'x-content-type-options': 'nosniff'
 })
 
-/** What every answer carries that names a token or a code, or says why there is none (RFC 6749 section 5.1). */
+/** The headers of every answer that contains a token or a code, or says why there is none (RFC 6749 section 5.1). */
 export const UNCACHED: Headers = { 'cache-control': 'no-store', pragma: 'no-cache' }
 
 /** Adds a field name to `Vary`. */

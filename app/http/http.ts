@@ -13,8 +13,8 @@ import {
   type preParsingHookHandler
 } from 'fastify'
 import { DomainError } from '../../core/index.js'
-import { createCompression } from './compression.js'
-import { arrived, endConnectionGently, endConnectionIfLast, readingBegins, readingEnds } from './connections.js'
+import { compress } from './compression.js'
+import { acceptRequest, beginReading, endConnectionGently, endConnectionIfLast, endReading } from './connections.js'
 import { createDeadlines } from './deadlines.js'
 import {
   createAnswerFor,
@@ -27,7 +27,7 @@ import {
 import { constantHeaders } from './headers.js'
 import { createParserErrors } from './parser-errors.js'
 
-/** Routes' types come from their TypeBox schemas. */
+/** Takes the types of a route's request and answer from its TypeBox schemas. */
 export interface TypeBox extends FastifyTypeProvider {
   readonly validator: this['schema'] extends TSchema ? Static<this['schema']> : unknown
   readonly serializer: this['schema'] extends TSchema ? Serializable<Static<this['schema']>> : unknown
@@ -39,31 +39,33 @@ type Serializable<T> = { [Key in keyof T]: object extends Pick<T, Key> ? T[Key] 
 export type Http = FastifyInstance<Server, IncomingMessage, ServerResponse, FastifyBaseLogger, TypeBox>
 export type HttpPlugin = FastifyPluginCallback<FastifyPluginOptions, Server, TypeBox>
 
-/** Where the service writes what happens. */
+/** Where the server logs failures and requests. */
 export interface Log {
   readonly logger: Pick<FastifyBaseLogger, 'error'>
-  /** Writes a request's line once its response is out, or its client gone. Undefined where the level hides it. */
+  /**
+   * Writes a line for the request when its response is sent or its client has left. Undefined when the level hides it.
+   */
   readonly followRequest: ((request: FastifyRequest, reply: FastifyReply) => void) | undefined
 }
 
 export interface HttpOptions {
-  /** The package's. */
+  /** The version of the package. */
   readonly version: string
-  /** Bytes. */
+  /** In bytes. */
   readonly bodyLimit: number
   readonly trustProxy: NonNullable<FastifyServerOptions['trustProxy']>
   readonly log: Log
   readonly errorPage: ErrorPage
-  /** How long the service may take for an answer once the request has arrived; {@link ANSWER_MILLISECONDS} by default. */
+  /** The time for an answer, without the time in which the body arrives; {@link ANSWER_MILLISECONDS} by default. */
   readonly answerMilliseconds?: number | undefined
 }
 
-/** Safely below the five seconds that callers are promised: a tick of the timer and a busy event loop come on top. */
+/** Clients are promised an answer within five seconds. A timer tick and a busy event loop need the difference. */
 const ANSWER_MILLISECONDS = 4700
 
 const TRAILING_SLASH = /^[^?#]+\/(?:[?#]|$)/
 
-/** A server with all that every endpoint has in common, and no endpoint. It does not listen. */
+/** Builds a server that has what all endpoints have in common, and no endpoint. It does not listen. */
 export const createHttp = ({
   version,
   bodyLimit,
@@ -77,43 +79,44 @@ export const createHttp = ({
   const handleError = createErrorHandler(answerFor, log.logger)
   const parserErrors = createParserErrors(answerFor, headers)
   const deadlines = createDeadlines(answerMilliseconds, reply => {
-    // What the handler says afterwards finds its reply sent, and is dropped.
+    // An answer that the route's handler makes later is dropped, because its reply is sent.
     if (!reply.request.raw.socket.destroyed) reply.send(tooLate(reply))
   })
 
   const http = fastify({
     bodyLimit,
     trustProxy,
-    // No logger: Fastify's own lines carry the query string, and a child logger is made for every request.
+    // Fastify's own lines contain the query string, and with a logger Fastify makes a child logger for every request.
     logger: false,
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false } },
     schemaErrorFormatter: describeInvalid,
     routerOptions: {
-      // Node bounds a target's length; an id of any length is the routes' to judge.
+      // Fastify's default answers an id of more than 100 characters with 414. The routes judge ids of any length
+      // instead, and Node limits the length of the whole target.
       maxParamLength: Number.MAX_SAFE_INTEGER,
-      // A path with a broken escape is a text like any other: 404, 405, 401 and 400 come in their order, from the routes.
+      // A path with a broken percent-escape is routed as plain text, so that 404, 405, 401 and 400 keep their order.
       onBadUrl: (target, request, response) => {
         request.url = target.replace(/^\/?([^?#]*)/, (_, path) => `/${path.replaceAll('%', '%25')}`)
         http.routing(request, response)
       }
     },
-    // While the service drains it still answers what arrives.
+    // Requests that arrive while the service drains are still answered.
     return503OnClosing: false,
-    // The body limit's 10 MB come in 2 minutes at 0.7 Mbit/s.
+    // At 0.7 Mbit/s a body of 10 MB, the default limit, arrives in 2 minutes.
     requestTimeout: 120_000,
     connectionTimeout: 120_000,
     http: {
       headersTimeout: 20_000,
       connectionsCheckingInterval: 1000,
-      // A `state` of 4 kB is 12 kB when percent-encoded, and Node's own limit is 16.
+      // A `state` of 4 kB takes 12 kB when it is percent-encoded, and Node's default limit for all headers is 16 kB.
       maxHeaderSize: 32_768,
-      // Checked below: Node's own refusal has none of our headers.
+      // The onRequest hook checks it, because Node's own refusal lacks the constant headers.
       requireHostHeader: false
     },
     clientErrorHandler: parserErrors.refuse
   }).withTypeProvider<TypeBox>()
 
-  // No route reads a body unless it says which kind: see bodies.ts.
+  // A route reads a body only when its group says of which kind: see bodies.ts.
   http.removeAllContentTypeParsers()
   http.setErrorHandler(handleError)
   http.setNotFoundHandler((request, reply) => handleError(undefined, request, reply))
@@ -127,16 +130,17 @@ export const createHttp = ({
   })
 
   http.addHook('onRequest', (request, reply, done) => {
-    if (!arrived(reply)) {
+    if (!acceptRequest(reply)) {
       reply.hijack()
       return
     }
     deadlines.begin(reply)
-    // Node takes what follows in the packet for the other protocol's, which nobody speaks here, and drops it.
+    // Node drops the rest of the packet, because it could belong to the other protocol. A further request in it would
+    // get no answer, so the connection ends.
     if (request.headers.upgrade !== undefined) endConnectionGently(reply)
     log.followRequest?.(request, reply)
     reply.headers(headers)
-    // To the router, `/heroes/` is `/heroes/:id` with an empty id.
+    // The router would match `/heroes/` with `/heroes/:id` and an empty id.
     if (TRAILING_SLASH.test(request.url)) return done(noSuchPath())
     // RFC 9112 section 3.2.
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
@@ -147,39 +151,40 @@ export const createHttp = ({
 
   const beforeBody: preParsingHookHandler = (request, reply, _payload, done) => {
     if (!hasBody(request)) return done()
-    const refusal = readingBegins(reply)
+    const refusal = beginReading(reply)
     if (refusal !== undefined) return done(refusal)
-    const goOn = deadlines.pause(reply)
+    const resume = deadlines.pause(reply)
     request.raw.once('end', () => {
-      readingEnds(reply)
-      goOn()
+      endReading(reply)
+      resume()
     })
     done()
   }
-  // On the routes that can have a body and not for all of them: a hook costs, and most requests are reads.
+  // Only on routes that can have a body: every hook costs time, and most requests are reads.
   http.addHook('onRoute', route => {
     if (route.method !== 'GET' && route.method !== 'HEAD') route.preParsing = beforeBody
   })
 
-  // One hook for all, as each is a part of what a read costs.
+  // One hook and not three: every hook adds to the cost of a read.
   http.addHook('onSend', (request, reply, payload, done) => {
     deadlines.end(reply)
-    // Fastify says so to requests that arrive from then on, but not to those under way, whose connections would stay open.
+    // Fastify itself ends the connections of requests that arrive during the close, but not of requests under way.
     if (closing) endConnectionIfLast(reply)
     compress.call(http, request, reply, payload, done)
   })
 
-  // RFC 9110 section 10.1.1: an expectation that nobody knows is ignored; Node's own 417 has none of our headers.
+  // An unknown expectation is ignored (RFC 9110 section 10.1.1). Node's own answer, a 417, lacks the constant headers.
   http.server.on('checkExpectation', http.routing)
   http.server.on('connect', parserErrors.refuseTunnel)
 
   return http
 }
 
-/** RFC 9112 section 6.3. */
+/** RFC 9112 section 6.3: the headers announce a body. */
 const hasBody = ({ headers }: FastifyRequest): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
+/** The error of a late answer. A route can add advice to it, as `whenLate` in the route's `config`. */
 const tooLate = ({ request }: FastifyReply): DomainError => {
   const { config } = request.routeOptions
   const advice = 'whenLate' in config ? `: ${config.whenLate}` : ''

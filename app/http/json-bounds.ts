@@ -5,13 +5,14 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
 /**
- * Whether JSON has more values or levels than any body here needs. To be asked before it is parsed: a list of 800,000 takes two
- * seconds to walk. Of what is no JSON the answer means nothing, and the parser refuses it.
+ * Whether the JSON has more values or levels than any body of this service needs. Call it before the JSON is parsed: a
+ * list of 800,000 values takes two seconds to walk. For a text that is not JSON the result means nothing; the parser
+ * refuses it.
  */
 export const isBeyondBounds = (json: Buffer): boolean => {
   let values = 1
   let level = 0
-  // A list or an object has been opened and nothing has been seen in it.
+  // True after the start of a list or an object, until its first element.
   let opened = false
   for (let at = 0; at < json.length; at++) {
     switch (json[at]) {
@@ -34,14 +35,14 @@ export const isBeyondBounds = (json: Buffer): boolean => {
     const byte = json[at]
     opened = byte === 0x5b || byte === 0x7b // [ {
     if (opened) level += 1
-    else if (byte === QUOTE) at = endOfText(json, at + 1)
+    else if (byte === QUOTE) at = endOfString(json, at + 1)
     if (values > MOST_VALUES || level > MOST_LEVELS) return true
   }
   return false
 }
 
-/** The index of the quotation mark that ends the text that begins at `from`, or the length. */
-const endOfText = (json: Buffer, from: number): number => {
+/** The index of the quotation mark that ends the string beginning at `from`; at least the length when there is none. */
+const endOfString = (json: Buffer, from: number): number => {
   let at = from
   while (at < json.length && json[at] !== QUOTE) at += json[at] === BACKSLASH ? 2 : 1
   return at

@@ -11,11 +11,11 @@ const REFUSALS: Readonly<Record<string, HttpError>> = {
 }
 const MALFORMED = new HttpError(400, 'the request is malformed')
 
-/** Answers what reaches no route, no hook and no reply. */
+/** Answers requests that never reach a route or a hook. Each of these answers ends its connection. */
 export interface ParserErrors {
-  /** For what Node's parser refuses, and requests that do not arrive in time. */
+  /** For bytes that Node's parser refuses, and for requests that do not arrive in time. */
   refuse(error: Error & { code?: string }, socket: Socket): void
-  /** For `CONNECT`, of which Node knows no answer: it would end the connection, whatever is still to be answered. */
+  /** For `CONNECT`. Node would close the connection without an answer, even before earlier requests are answered. */
   refuseTunnel(request: IncomingMessage): void
 }
 
@@ -33,7 +33,7 @@ export const createParserErrors = (answerFor: AnswerFor, headers: Headers): Pars
       breakOff(socket, refusal, () => write(socket, refusal))
     },
     refuseTunnel({ socket }) {
-      // Node has taken its own listeners from the connection.
+      // For CONNECT, Node has removed its own listeners from the socket.
       socket.on('error', () => {}).on('timeout', () => socket.destroy())
       socket.resume()
       const refusal = noSuchPath()

@@ -13,7 +13,7 @@ import { tokenRoutes } from './routes/token.js'
 
 export interface ServerOptions extends Pick<HttpOptions, 'bodyLimit' | 'trustProxy' | 'log'> {
   readonly useCases: UseCases
-  /** Whether `/callback` is a page that shows the code: only for trials, as the first client's redirect URI. */
+  /** Whether there is `/callback`, the page at the first client's redirect URI that shows the code. Only for trials. */
   readonly callbackPage?: boolean | undefined
   /** Whether the hero endpoints ask for a bearer token. */
   readonly protectHeroes: boolean
@@ -21,7 +21,7 @@ export interface ServerOptions extends Pick<HttpOptions, 'bodyLimit' | 'trustPro
   readonly readScope: string | undefined
   /** The scope that writing heroes needs, if any. */
   readonly writeScope: string | undefined
-  /** The base URL that users see; asked for at each request, as the port may not be known before listening. */
+  /** The base URL that users see. Called at each request, because the port may be unknown before the server listens. */
   readonly publicUrl: () => string
   /** Rejects with `unavailable` while the service should get no requests. */
   readonly ready: () => Promise<void>
@@ -29,11 +29,11 @@ export interface ServerOptions extends Pick<HttpOptions, 'bodyLimit' | 'trustPro
 
 const require = createRequire(import.meta.url)
 
-/** The HTTP service, complete. It does not listen. */
+/** Builds the HTTP server with every endpoint. It does not listen. */
 export const buildServer = (options: ServerOptions): Http => {
-  const { useCases, log, publicUrl, ready, protectHeroes: protect, readScope, writeScope } = options
+  const { useCases, publicUrl, ready, protectHeroes: protect, readScope, writeScope } = options
   const { version }: { version: string } = require('heroes/package.json')
-  const http = createHttp({ ...options, version, errorPage: personalErrorPage, log })
+  const http = createHttp({ ...options, version, errorPage: personalErrorPage })
   heroRoutes(http, useCases, { protect, readScope, writeScope, publicUrl })
   registerRoutes(http, useCases)
   tokenRoutes(http, useCases)
