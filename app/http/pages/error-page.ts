@@ -2,7 +2,7 @@ import type { ErrorPage } from '../errors.js'
 import { html } from './html.js'
 import { PAGE_HEADERS, page, SERVICE } from './layout.js'
 
-/** What `/auth/code` shows a person when it refuses: what is wrong, and what to do. */
+/** The page that a group of routes for people shows for an error: what is wrong, and what the person can do. */
 export const personalErrorPage: ErrorPage = (status, message) => {
   const { title, advice } = TEXTS[status] ?? (status < 500 ? REFUSED : FAILED)
   const sentence = `${message.charAt(0).toUpperCase()}${message.slice(1)}.`
@@ -43,7 +43,7 @@ export interface ErrorPageContent {
   readonly advice: string
 }
 
-/** A page that ends the matter: nothing can be sent from it. Every text is escaped here. */
+/** A page without a form, so that the person cannot go on from it. Escapes every text. */
 export function errorPage({ status, title, message, advice }: ErrorPageContent): string {
   return page(
     `Error: ${title}`,

@@ -5,7 +5,7 @@ export interface Html {
 
 export type Insertable = string | number | Html | readonly Html[]
 
-/** A template of markup: what is inserted is escaped, unless it is markup itself. */
+/** A tag for templates of markup. It escapes every inserted text, and inserts markup as it is. */
 export function html(literals: TemplateStringsArray, ...values: readonly Insertable[]): Html {
   return { markup: String.raw({ raw: literals }, ...values.map(rendered)) }
 }

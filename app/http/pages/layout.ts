@@ -1,12 +1,13 @@
 import { hash } from 'node:crypto'
 import { type Html, html } from './html.js'
 
-/** What the pages call the service. */
+/** The name of the service on the pages. */
 export const SERVICE = 'Heroes'
 
-// Lengths are in rem, so that a larger font in the browser's settings enlarges everything. Nothing moves: there is no
-// motion to reduce. The button's transparent border is what shows it where the system forces its own colours. The
-// scroll margin of the inputs keeps the message above in sight when a low window scrolls to the one that has the focus.
+// Lengths are in rem, so that a larger font in the browser's settings enlarges everything. There is no rule for reduced
+// motion, because nothing moves. Where the system forces its own colours, only its transparent border makes the button
+// visible. The scroll margin of the inputs keeps the message above them in sight when a low window scrolls to the
+// focused input.
 const STYLE = `
 :root {
   color-scheme: light dark;
@@ -136,9 +137,9 @@ button:hover { background: var(--accent-hover) }
 `
 
 /**
- * What helmet's `contentSecurityPolicy.directives` takes, with `useDefaults: false`. There is no `form-action`: Chrome
- * applies it to the redirect that answers the form as well, and that leads to the client; `default-src` does not stand
- * in for it. `default-src` keeps Chrome from asking for /favicon.ico; a `<link rel="icon">` would be a violation.
+ * The `contentSecurityPolicy.directives` for helmet, with `useDefaults: false`. There is no `form-action`: Chrome
+ * applies it to the redirect that answers the form as well, and that redirect leads to the client. `default-src` does
+ * not limit where forms are sent. It keeps Chrome from asking for /favicon.ico; a `<link rel="icon">` would violate it.
  */
 export const CSP_DIRECTIVES: Readonly<Record<string, readonly string[]>> = {
   'default-src': ["'none'"],
@@ -157,10 +158,10 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
     .join(';')
 }
 
-// A constant of this file, not escaped: the browser hashes it as it stands.
+// Not escaped: the browser compares the hash of exactly this text with that of the policy.
 const STYLE_ELEMENT: Html = { markup: `<style>${STYLE}</style>` }
 
-/** A whole page around its content. */
+/** A complete HTML document around `content`. Escapes the title. */
 export function page(title: string, content: Html): string {
   return html`<!doctype html>
 <html lang="en">

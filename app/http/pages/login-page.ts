@@ -3,24 +3,24 @@ import { page, SERVICE } from './layout.js'
 
 export interface LoginPage {
   readonly client: { readonly id: string; readonly name?: string | undefined }
-  /** Those that signing in would grant. */
+  /** The scopes that the person grants by signing in. */
   readonly scopes: readonly string[]
-  /** The parameters of the authorization request, which the form carries on. */
+  /** The parameters of the authorization request, which the form sends again. */
   readonly fields: Iterable<readonly [name: string, value: string]>
-  /** Where the form is sent; without a query string. */
+  /** The URL that the form is sent to, without a query string. */
   readonly action: string
-  /** Kept from a login that failed. */
+  /** The username of a login that failed. */
   readonly username?: string | undefined
   /** Why a login failed. */
   readonly message?: string | undefined
 }
 
-/** The form on which a user signs in for a client, complete. Every text is escaped here. */
+/** The page with the form in which a user signs in for a client. Escapes every text. */
 export function loginPage({ client, scopes, fields, action, username = '', message = '' }: LoginPage): string {
   const name = html`<bdi>${client.name?.trim() || client.id}</bdi>`
   const failed = message !== ''
   const title = `Sign in to ${SERVICE}`
-  const { hidden, query } = carried(fields)
+  const { hidden, query } = divideFields(fields)
 
   return page(
     failed ? `Error: ${title}` : title,
@@ -58,7 +58,9 @@ function permissions(name: Html, scopes: readonly string[]): Html {
 ${scopes.map(scope => html`<li>${inWords(scope)}<code>${scope}</code></li>\n`)}</ul>`
 }
 
-/** `heroes:top_ten.readonly` is "Heroes: top ten (read only)". Empty for a scope of another make, a URL say. */
+/**
+ * A scope in words: "Heroes: top ten (read only)" for `heroes:top_ten.readonly`. Empty for other forms, such as a URL.
+ */
 function inWords(scope: string): string {
   const [, path, modifier] = /^([\w-]+(?::[\w-]+)*)(?:\.([\w-]+))?$/.exec(scope) ?? []
   if (path === undefined) return ''
@@ -68,11 +70,11 @@ function inWords(scope: string): string {
 }
 
 /**
- * The fields as hidden inputs, and in a query string those that a browser would change on the way: it sends every line
- * break as CR LF, `_charset_` with a value of its own, and no input without a name. A `username` or `password` among
- * them would be taken for what is typed, and is left out.
+ * Divides the fields into hidden inputs and a query string. The query string has the fields that a browser would change
+ * as inputs: it sends every line break as CR LF, gives `_charset_` a value of its own, and sends no input without a
+ * name. A `username` or `password` is left out, because the service would take it for what the person typed.
  */
-function carried(fields: LoginPage['fields']): { hidden: (readonly [string, string])[]; query: string } {
+function divideFields(fields: LoginPage['fields']): { hidden: (readonly [string, string])[]; query: string } {
   const hidden: (readonly [string, string])[] = []
   const query = new URLSearchParams()
   for (const field of fields) {

@@ -3,7 +3,7 @@ import { formRoutes } from '../bodies.js'
 import type { Http, HttpPlugin } from '../http.js'
 import { CSP_DIRECTIVES } from './layout.js'
 
-/** Routes that answer people: with pages for errors too, and helmet's headers. */
+/** A group of routes for people: their errors are pages, and their answers have helmet's headers. */
 export const pageRoutes = (routes: (http: Http) => void): HttpPlugin =>
   formRoutes('page', http => {
     http.register(helmet, HELMET)
@@ -15,12 +15,12 @@ const HELMET = {
     useDefaults: false,
     directives: Object.fromEntries(Object.entries(CSP_DIRECTIVES).map(([name, values]) => [name, [...values]]))
   },
-  // Its default would cut a client that signs in through a popup off from it.
+  // helmet's default would separate a client from the popup in which its user signs in.
   crossOriginOpenerPolicy: false,
   frameguard: { action: 'sameorigin' as const },
   referrerPolicy: { policy: 'no-referrer' as const },
-  // HTTPS ends before the service, and whoever ends it knows whether it is there to stay.
+  // HTTPS ends at a proxy before the service, and only the proxy's operator knows whether HTTPS will stay.
   strictTransportSecurity: false,
-  // helmet sends 0; app/http/README.md 1.4 has a mode.
+  // helmet sends `0`; the specification asks for the value in headers.ts.
   xXssProtection: false
 }

@@ -10,10 +10,17 @@ import { pageRoutes } from '../pages/page-routes.js'
 
 type AuthorizeUseCases = Pick<UseCases, 'resolveRedirect' | 'judgeRequest' | 'authorize'>
 
-/** RFC 6749 section 4.1's authorization endpoint. It answers people, so its failures are pages and redirects. */
+/** The authorization endpoint of RFC 6749 section 4.1. It answers people, so its failures are pages and redirects. */
 export const authorizeRoutes = (http: Http, useCases: AuthorizeUseCases, publicUrl: () => string): void => {
-  /** The request in order and the form to show for it; undefined once the client was told, by redirect, what is wrong. */
-  const open = async (parameters: Form, username: string, reply: FastifyReply): Promise<Opened | undefined> => {
+  /**
+   * Checks an authorization request. Undefined when the client has been told by redirect what is wrong with it. Throws
+   * when there is no redirect URI to trust.
+   */
+  const check = async (
+    parameters: Form,
+    username: string,
+    reply: FastifyReply
+  ): Promise<CheckedRequest | undefined> => {
     requireEchoable(parameters, username)
     const request = authorizationRequest(parameters)
     const { client, redirectUri } = await useCases.resolveRedirect(request)
@@ -37,35 +44,35 @@ export const authorizeRoutes = (http: Http, useCases: AuthorizeUseCases, publicU
     }
   }
 
-  const serve = (http: Http): void => {
+  const routes = (http: Http): void => {
     http.get('/auth/code', async (request, reply) => {
-      const opened = await open(parseForm(queryString(request.url)), '', reply)
-      opened?.show(200)
+      const checked = await check(parseForm(queryString(request.url)), '', reply)
+      checked?.show(200)
       return reply
     })
 
     http.post('/auth/code', { onRequest: refuseOtherSites(publicUrl) }, async (request, reply) => {
       const form = formOf(request)
       const username = form.get('username') ?? ''
-      const opened = await open(merged(form, parseForm(queryString(request.url))), username, reply)
-      if (opened === undefined) return reply
+      const checked = await check(requestParameters(form, parseForm(queryString(request.url))), username, reply)
+      if (checked === undefined) return reply
       try {
         const password = form.get('password') ?? ''
         const attempt = { username, password, address: addressOf(request.ip) }
-        opened.redirect({ code: await useCases.authorize(opened.authorization, attempt) })
+        checked.redirect({ code: await useCases.authorize(checked.authorization, attempt) })
       } catch (error) {
         if (!(error instanceof DomainError)) throw error
         const { code, retryAfterSeconds = 0 } = error
-        if (code === 'access_denied') opened.show(403, { username, message: WRONG })
+        if (code === 'access_denied') checked.show(403, { username, message: WRONG_CREDENTIALS })
         else if (code === 'too_many_attempts') {
           reply.header('retry-after', retryAfterSeconds)
-          opened.show(429, { username, message: tooMany(retryAfterSeconds) })
+          checked.show(429, { username, message: tooMany(retryAfterSeconds) })
         } else throw error
       }
       return reply
     })
   }
-  http.register(pageRoutes(serve))
+  http.register(pageRoutes(routes))
 }
 
 interface Failure {
@@ -73,15 +80,15 @@ interface Failure {
   readonly message: string
 }
 
-interface Opened {
+interface CheckedRequest {
   readonly authorization: Authorization
-  /** Sends the person back to the client with this, the state and the issuer. */
+  /** Redirects the person to the client with `answer`, the state and the issuer. */
   redirect(answer: Readonly<Record<string, string>>): void
-  /** Shows the form. */
+  /** Answers with the login page. */
   show(status: number, failure?: Failure): void
 }
 
-const WRONG = 'The username or the password is wrong.'
+const WRONG_CREDENTIALS = 'The username or the password is wrong.'
 
 const tooMany = (seconds: number): string =>
   `There were too many attempts to sign in. Try again in ${IN_MINUTES.format(Math.ceil(seconds / 60))}.`
@@ -98,18 +105,18 @@ const authorizationRequest = (parameters: Form): AuthorizationRequest => ({
   codeChallengeMethod: parameters.get('code_challenge_method')
 })
 
-const MOST_STATE = 4096
+const MOST_STATE_BYTES = 4096
 
-/** The page and the redirect repeat what they were sent. In bytes of UTF-8. */
+/** Limits what the page and the redirect repeat, in bytes of UTF-8. Throws `invalid_request`. */
 const requireEchoable = (parameters: Form, username: string): void => {
-  if (Buffer.byteLength(parameters.get('state') ?? '') > MOST_STATE) {
-    throw new DomainError('invalid_request', `state is longer than ${MOST_STATE} bytes`)
+  if (Buffer.byteLength(parameters.get('state') ?? '') > MOST_STATE_BYTES) {
+    throw new DomainError('invalid_request', `state is longer than ${MOST_STATE_BYTES} bytes`)
   }
   requireShort([username, ...parameters].flat())
 }
 
-/** Each parameter from the form, or else from the query string; what the person typed is neither's. */
-const merged = (form: Form, query: Form): Form => {
+/** The parameters of the authorization request, from the form and the query string, without what the person typed. */
+const requestParameters = (form: Form, query: Form): Form => {
   for (const [name, value] of query) {
     if (!TYPED.has(name) && (form.get(name) ?? value) !== value) {
       throw new DomainError('invalid_request', 'the form and the link contradict each other')
@@ -120,10 +127,10 @@ const merged = (form: Form, query: Form): Form => {
 
 const TYPED = new Set(['username', 'password'])
 
-/** RFC 6749 section 4.1.2: the query that the redirect URI has stays. */
+/** RFC 6749 section 4.1.2: a redirect URI keeps the query that it has. */
 const withQuery = (uri: string, query: URLSearchParams): string => `${uri}${uri.includes('?') ? '&' : '?'}${query}`
 
-/** A page of another site may not send the form. Browsers that say where a request comes from are believed. */
+/** Refuses a form that a page of another site sends. The browser's `Sec-Fetch-Site` decides, or else its `Origin`. */
 const refuseOtherSites =
   (publicUrl: () => string) =>
   async ({ headers }: FastifyRequest): Promise<void> => {
@@ -136,5 +143,5 @@ const refuseOtherSites =
     if (!own) throw new DomainError('access_denied', 'another website sent this form')
   }
 
-/** The code is in the address: nothing may keep the answer or pass the address on. */
+/** The redirect's address contains the code, so no cache may keep it and no browser may send it to another site. */
 const REDIRECT_HEADERS = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' }

@@ -5,7 +5,9 @@ import { codePage, refusalPage } from '../pages/callback-page.js'
 import { PAGE_HEADERS } from '../pages/layout.js'
 import { pageRoutes } from '../pages/page-routes.js'
 
-/** The redirect URI of the first client: it shows what the login page has sent (RFC 6749 section 4.1.2). */
+/**
+ * The page at the first client's redirect URI. It shows the code or the error of the login (RFC 6749 section 4.1.2).
+ */
 export const callbackRoutes = (http: Http, publicUrl: () => string): void => {
   http.register(
     pageRoutes(http => {
@@ -19,7 +21,7 @@ export const callbackRoutes = (http: Http, publicUrl: () => string): void => {
           requireShort([error, description])
           return refusalPage(error, description)
         }
-        // What is no code would be a text of whoever made the link, and the person is about to paste it into a shell.
+        // A text that cannot be a code comes from the author of the link, and the person would paste it into a shell.
         if (!couldBeIssued(code)) throw new DomainError('invalid_request', 'the link has neither a code nor an error')
         return codePage(
           code,

@@ -4,7 +4,7 @@ import type { Http } from '../http.js'
 
 const Health = Type.Object({ status: Type.String() })
 
-/** Balancers and supervisors are promised an answer within two seconds. */
+/** Load balancers and supervisors are promised an answer within two seconds. */
 const READY_MILLISECONDS = 1800
 
 /** `ready` rejects with `unavailable` while the service should get no requests. */
@@ -19,7 +19,7 @@ export const healthRoutes = (http: Http, ready: () => Promise<void>, millisecond
   })
 }
 
-/** Rejects with `unavailable` when the work takes longer. */
+/** Settles as the work does, or rejects with `unavailable` when the work takes longer. */
 const within = async (milliseconds: number, work: Promise<void>): Promise<void> => {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<void>((_, reject) => {

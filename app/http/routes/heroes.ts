@@ -7,15 +7,15 @@ import { jsonRoutes } from '../bodies.js'
 import { formPairs, queryString } from '../forms.js'
 import type { Http } from '../http.js'
 
-/** What a hero has beside its id. */
+/** The properties of a hero beside its id. */
 const fields = { name: Type.String() }
 const HeroOutput = Type.Object({ id: Type.Integer(), ...fields })
-/** `id` is discarded, whatever its value. */
+/** A client may send an `id` of any kind; it is discarded. */
 const HeroInput = Type.Object({ id: Type.Optional(Type.Unknown()), ...fields }, { additionalProperties: false })
-/** A list holds nothing of a hero but what the single one shows. */
-const SHOWN = Object.keys(HeroOutput.properties)
+/** Heroes in a list show the same keys as a single hero. */
+const SHOWN_KEYS = Object.keys(HeroOutput.properties)
 
-/** The router's own: a schema would be a check that nothing fails. */
+/** The parameters in the path. They have no schema, because every text in the path would match it. */
 interface HeroPath {
   readonly Params: { readonly id: string }
 }
@@ -37,9 +37,9 @@ export const heroRoutes = (http: Http, useCases: HeroUseCases, options: HeroRout
   const mayRead = (request: FastifyRequest): Promise<unknown> => check(request, options.readScope)
   const mayWrite = (request: FastifyRequest): Promise<unknown> => check(request, options.writeScope)
 
-  http.get('/heroes', { onRequest: mayRead, config: LIST }, async (request, reply) => {
+  http.get('/heroes', { onRequest: mayRead, config: LIST_CONFIG }, async (request, reply) => {
     const { limit, ...query } = heroQuery(request.url)
-    // Text, which goes past the serializer: that takes three times as long as JSON.stringify.
+    // A text bypasses Fastify's serializer, which takes three times as long as JSON.stringify.
     reply.type('application/json; charset=utf-8')
     if (limit === undefined) return jsonList(useCases.allHeroes(query))
     const { heroes, nextAfter } = await useCases.heroPage({ ...query, limit })
@@ -47,7 +47,7 @@ export const heroRoutes = (http: Http, useCases: HeroUseCases, options: HeroRout
     return jsonList([heroes])
   })
 
-  // Awaited for the reason that checkedTogether gives.
+  // `async` makes a malformed id a rejection, so that the check refuses first. checkedTogether tells why `await`.
   const findHero = async (id: string): Promise<Hero> => await useCases.findHero(heroId(id))
   http.get<HeroPath>('/heroes/:id', { schema: { response: { 200: HeroOutput } } }, request =>
     checkedTogether(mayRead(request), findHero(request.params.id))
@@ -75,7 +75,7 @@ export const heroRoutes = (http: Http, useCases: HeroUseCases, options: HeroRout
   )
 }
 
-/** An integer of any size; one that no number holds exactly stands for the nearest that one does, which no hero has. */
+/** Reads an integer of any length. Beyond the safe integers it is the nearest safe integer, which is no hero's id. */
 const integer = (text: string): number | undefined =>
   /^-?[0-9]+$/.test(text)
     ? Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(text)))
@@ -88,10 +88,10 @@ const heroId = (text: string): number => {
 }
 
 const MAX_LIMIT = 1000
-/** What is said when the list cannot be made in time. */
-const LIST = { whenLate: `ask for a part of the list, with a limit of up to ${MAX_LIMIT}` }
+/** The advice in the error when the list takes too long. */
+const LIST_CONFIG = { whenLate: `ask for a part of the list, with a limit of up to ${MAX_LIMIT}` }
 
-/** Unknown keys are ignored. */
+/** Ignores unknown keys. Throws `invalid_input` and `invalid_request`. */
 const heroQuery = (url: string): HeroQuery => {
   const known = formPairs(queryString(url)).filter(([key]) => key === 'name' || key === 'limit' || key === 'after')
   const values = new Map(known)
@@ -115,7 +115,7 @@ const pageLimit = (values: ReadonlyMap<string, string>): number | undefined => {
   return limit
 }
 
-/** RFC 8288. */
+/** The `Link` header to the next page (RFC 8288). */
 const nextLink = (publicUrl: string, { nameContains, limit }: HeroQuery, nextAfter: number): string => {
   const query = new URLSearchParams({
     ...(nameContains !== undefined && { name: nameContains }),
@@ -125,12 +125,12 @@ const nextLink = (publicUrl: string, { nameContains, limit }: HeroQuery, nextAft
   return `<${publicUrl}/heroes?${query}>; rel="next"`
 }
 
-/** One JSON list of all pieces, made piece by piece with a turn of the event loop between two. */
+/** One JSON list of the heroes of all pieces. Other requests get a turn of the event loop between two pieces. */
 const jsonList = async (pieces: AsyncIterable<readonly Hero[]> | Iterable<readonly Hero[]>): Promise<string> => {
   const texts: string[] = []
   for await (const piece of pieces) {
     if (texts.length > 0) await setImmediate()
-    if (piece.length > 0) texts.push(JSON.stringify(piece, SHOWN).slice(1, -1))
+    if (piece.length > 0) texts.push(JSON.stringify(piece, SHOWN_KEYS).slice(1, -1))
   }
   return `[${texts.join()}]`
 }

@@ -18,7 +18,7 @@ const Metadata = Type.Object({
   authorization_response_iss_parameter_supported: Type.Boolean()
 })
 
-/** RFC 8414, with RFC 9207's member. */
+/** The metadata of RFC 8414, with the member of RFC 9207. */
 export const metadataRoutes = (http: Http, publicUrl: () => string): void => {
   http.get('/.well-known/oauth-authorization-server', { schema: { response: { 200: Metadata } } }, async () => {
     const issuer = publicUrl()

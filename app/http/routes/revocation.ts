@@ -5,7 +5,7 @@ import { clientCredentials } from '../client-auth.js'
 import { UNCACHED } from '../headers.js'
 import type { Http } from '../http.js'
 
-/** RFC 7662 section 2.2. */
+/** The answer of RFC 7662 section 2.2. */
 const Introspection = Type.Object({
   active: Type.Boolean(),
   scope: Type.Optional(Type.String()),
@@ -25,12 +25,12 @@ export const revocationRoutes = (
 ): void => {
   http.register(
     formRoutes('oauth', http => {
-      /** RFC 7009. The type hint is not needed: a digest finds either kind. */
+      // RFC 7009. `token_type_hint` is ignored: the digest finds an access token or a refresh token without it.
       http.post('/auth/revoke', async (request, reply) => {
         const form = formOf(request)
         const client = await useCases.authenticateClient(clientCredentials(request.headers.authorization, form))
         await useCases.revokeToken(client, form.get('token'))
-        // RFC 7009 section 2.2: clients ignore the body. simple-oauth2 takes an answer that is not JSON for a failure.
+        // RFC 7009 section 2.2: clients ignore the body. simple-oauth2 takes an answer without JSON for a failure.
         return reply.headers(UNCACHED).send({})
       })
 
@@ -48,8 +48,8 @@ export const revocationRoutes = (
           ...(found.kind === 'access_token' && { token_type: 'bearer' as const }),
           sub: String(found.userId),
           iss: publicUrl(),
-          exp: seconds(found.expiresAt),
-          iat: seconds(found.issuedAt)
+          exp: numericDate(found.expiresAt),
+          iat: numericDate(found.issuedAt)
         }
       })
     })
@@ -57,4 +57,4 @@ export const revocationRoutes = (
 }
 
 /** RFC 7519's NumericDate. */
-const seconds = (instant: Date): number => Math.floor(instant.getTime() / 1000)
+const numericDate = (instant: Date): number => Math.floor(instant.getTime() / 1000)

@@ -6,8 +6,8 @@ import { clientCredentials } from '../client-auth.js'
 import { UNCACHED } from '../headers.js'
 import type { Http } from '../http.js'
 
-/** RFC 6749 section 5.1. */
-const AccessToken = Type.Object({
+/** The answer of RFC 6749 section 5.1. */
+const TokenResponse = Type.Object({
   access_token: Type.String(),
   refresh_token: Type.Optional(Type.String()),
   expires_in: Type.Integer(),
@@ -18,7 +18,7 @@ const AccessToken = Type.Object({
 export const tokenRoutes = (http: Http, useCases: Pick<UseCases, 'authenticateClient' | 'issueToken'>): void => {
   http.register(
     formRoutes('oauth', http => {
-      http.post('/auth/token', { schema: { response: { 200: AccessToken } } }, async (request, reply) => {
+      http.post('/auth/token', { schema: { response: { 200: TokenResponse } } }, async (request, reply) => {
         reply.headers(UNCACHED)
         const form = formOf(request)
         const client = await useCases.authenticateClient(clientCredentials(request.headers.authorization, form))
@@ -33,13 +33,13 @@ export const tokenRoutes = (http: Http, useCases: Pick<UseCases, 'authenticateCl
           scope: form.get('scope'),
           address: addressOf(request.ip)
         })
-        return accessToken(answer)
+        return tokenResponse(answer)
       })
     })
   )
 }
 
-const accessToken = ({ accessToken, refreshToken, expiresInSeconds, scopes }: TokenAnswer) => ({
+const tokenResponse = ({ accessToken, refreshToken, expiresInSeconds, scopes }: TokenAnswer) => ({
   access_token: accessToken,
   ...(refreshToken !== undefined && { refresh_token: refreshToken }),
   expires_in: expiresInSeconds,
