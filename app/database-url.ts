@@ -69,13 +69,14 @@ export const readServerUrl = (value: string): ServerUrl => {
   const userInfo = givenUserInfo === undefined ? '' : `${givenUserInfo}@`
   for (const part of [userInfo, hostList, path, query]) requireEscapes(part)
   const parameters = [...new URLSearchParams(query)]
-  for (const [name, text] of parameters) requireParameter(name, text)
   const given = Object.fromEntries(parameters)
   const inHostList = hostList.split(',').map(readHostAndPort)
   const hosts = pairHostsWithPorts(
     given.host?.split(',') ?? inHostList.map(({ host }) => host),
     given.port?.split(',') ?? inHostList.map(({ port }) => port)
   )
+  // After the hosts: without a host behind it, a password with a `?` is read as a port and the name of a parameter.
+  for (const [name, text] of parameters) requireParameter(name, text)
   if (hosts.length > 1 && givenUserInfo?.includes('@')) {
     throw new DatabaseUrlError("is no URL: in a user name or password '@' is written %40")
   }

@@ -13,7 +13,7 @@ import {
   type preParsingHookHandler
 } from 'fastify'
 import { DomainError } from '../../core/index.js'
-import { compress } from './compression.js'
+import { createCompression } from './compression.js'
 import { acceptRequest, beginReading, endConnectionGently, endConnectionIfLast, endReading } from './connections.js'
 import { createDeadlines } from './deadlines.js'
 import {

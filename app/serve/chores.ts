@@ -38,16 +38,20 @@ interface Chore {
 }
 
 const every = (seconds: number, signal: AbortSignal, log: Pick<Logger, 'warn'>, work: () => Promise<void>): Chore => {
-  let running = Promise.resolve()
+  let running: Promise<void> | undefined
   const turn = (): void => {
-    // Turns of one chore never overlap: a turn begins after the one before it has ended.
-    running = running.then(work).catch((error: unknown) => log.warn(error, 'a background chore failed'))
+    // Turns of one chore never overlap: a turn that comes while the one before it is under way is left out.
+    running ??= work()
+      .catch((error: unknown) => log.warn(error, 'a background chore failed'))
+      .finally(() => {
+        running = undefined
+      })
   }
   turn()
   const timer = setInterval(turn, seconds * 1000)
   timer.unref()
   signal.addEventListener('abort', () => clearInterval(timer))
-  return { idle: () => running }
+  return { idle: async () => running }
 }
 
 /**

@@ -226,6 +226,7 @@ t.test('nothing of a DATABASE_URL that is refused is told but what is wrong', as
     ['postgres://u:hunter2@%/d', ESCAPE],
     ['postgres://u:hunter2@h/d?options=%', ESCAPE],
     ['postgres://u:hunter2/d', PORT],
+    ['postgres://u:pa?hunter=1', PORT],
     ['postgres://u:hunter2@h:0/d', PORT],
     ['postgres://u:hunter2@h:65536/d', PORT],
     ['postgres://u:hunter2@[/d', 'has no address of IPv6 between its brackets'],

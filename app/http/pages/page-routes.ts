@@ -21,6 +21,6 @@ const HELMET = {
   referrerPolicy: { policy: 'no-referrer' as const },
   // HTTPS ends at a proxy before the service, and only the proxy's operator knows whether HTTPS will stay.
   strictTransportSecurity: false,
-  // helmet sends `0`; the specification asks for the value in headers.ts.
+  // helmet sends `0`; headers.ts has the value of app/http/README.md 1.4.
   xXssProtection: false
 }

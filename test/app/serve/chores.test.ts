@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { startChores } from '../../../app/serve/chores.js'
+import { signal } from '../../support/http.js'
 import { createWorld } from '../../support/world.js'
 
 /** A log that keeps what it is told. */
@@ -109,7 +110,29 @@ t.test('the chores come again: housekeeping twice a minute, the clocks each minu
     turns.map(([, milliseconds]) => milliseconds),
     [30_000, 60_000]
   )
+  await setImmediate()
   for (const [turn] of turns) turn()
   await chores.stop()
   t.strictSame(done.sort(), ['compare', 'compare', 'sweep', 'sweep'])
+})
+
+t.test('a turn that comes while the one before it is under way is left out', async t => {
+  const turns: (() => void)[] = []
+  t.intercept(globalThis, 'setInterval', {
+    value: (turn: () => void) => {
+      turns.push(turn)
+      return { unref: () => {} }
+    }
+  })
+  const { given, give } = signal()
+  let sweeps = 0
+  const sweep = () => {
+    sweeps += 1
+    return given
+  }
+  const chores = startChores({ sweep }, shifted(0), createLines())
+  for (let i = 0; i < 20; i += 1) turns[0]?.()
+  give()
+  await chores.stop()
+  t.equal(sweeps, 1)
 })
