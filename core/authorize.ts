@@ -9,7 +9,7 @@ import type { Ports } from './ports.js'
 import { isSameRedirect } from './redirect-uri.js'
 import { grantScopes, parseScope } from './scope.js'
 
-/** RFC 6749 section 4.1.1's authorization request with RFC 7636's parameters, as it arrived. */
+/** The authorization request of RFC 6749 section 4.1.1 with the parameters of RFC 7636, unchecked. */
 export interface AuthorizationRequest {
   readonly clientId: string | undefined
   readonly redirectUri: string | undefined
@@ -20,12 +20,12 @@ export interface AuthorizationRequest {
   readonly codeChallengeMethod: string | undefined
 }
 
-/** An authorization request that {@link AuthorizeUseCases.judgeRequest} has found to be in order. */
+/** An authorization request that {@link AuthorizeUseCases.judgeRequest} has accepted. */
 export interface Authorization {
   readonly client: Client
-  /** Those that a login grants. */
+  /** The scopes that a login grants. */
   readonly scopes: readonly string[]
-  /** The request's own, when it had one. */
+  /** The `redirect_uri` of the request, when it had one. */
   readonly redirectUri: string | undefined
   /** RFC 7636's S256 `code_challenge`, when the request had one. */
   readonly challenge: string | undefined
@@ -33,17 +33,17 @@ export interface Authorization {
 
 export interface AuthorizeUseCases {
   /**
-   * The client and where to send the person back to. Throws `invalid_request` when there is no such
-   * place that can be trusted: then nothing may redirect (RFC 6749 section 4.1.2.1).
+   * The client, and the URI to which the browser is sent back. Throws `invalid_request` when the client is unknown, has
+   * no redirect URI or has registered another one: then the browser must not be redirected (RFC 6749 section 4.1.2.1).
    */
   resolveRedirect(request: AuthorizationRequest): Promise<{ readonly client: Client; readonly redirectUri: string }>
   /**
-   * What a login would grant. Throws `unsupported_response_type`, `invalid_request` or `invalid_scope`,
-   * which are for the client to hear, through the redirect.
+   * What a login would grant. Throws `unsupported_response_type`, `invalid_request` or `invalid_scope`: the redirect
+   * tells the client about these errors.
    */
   judgeRequest(client: Client, request: AuthorizationRequest): Authorization
   /**
-   * Logs the person in and issues the code. Throws `access_denied` for a failed login of any kind, `too_many_attempts`
+   * Logs the user in and returns a new code. Throws `access_denied` for every kind of failed login, `too_many_attempts`
    * and `overloaded`.
    */
   authorize(authorization: Authorization, attempt: LoginAttempt): Promise<string>

@@ -6,8 +6,9 @@ import { anyCovers } from './scope.js'
 
 export interface BearerUseCases {
   /**
-   * The access token behind a bearer credential (RFC 6750); to learn whose it is, look up its grant. Throws `token_required`
-   * when there is none, `invalid_token`, and `insufficient_scope` when none of its scopes covers the required one.
+   * The access token that a bearer credential names (RFC 6750). To learn whose it is, look up its grant. Throws
+   * `token_required` without a credential, `invalid_token` for a token that is unknown, expired or revoked, and
+   * `insufficient_scope` when none of its scopes covers `requiredScope`.
    */
   verifyBearer(accessToken: string | undefined, requiredScope: string | undefined): Promise<AccessToken>
 }

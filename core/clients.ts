@@ -6,7 +6,7 @@ import { isRedirectUri } from './redirect-uri.js'
 import { isScopeToken } from './scope.js'
 import { requireText } from './text.js'
 
-/** What a client says of itself in a request; the secret is empty or absent for a public client. */
+/** The id and the secret that a request presents. A public client sends an empty secret or none. */
 export interface ClientCredentials {
   readonly id: string
   readonly secret: string | undefined
@@ -14,7 +14,10 @@ export interface ClientCredentials {
 
 export interface NewClient {
   readonly id: string
-  /** `undefined` registers a public client; `generate` makes a secret; anything else is the secret, of 24 characters or more. */
+  /**
+   * `undefined` registers a public client, `generate` draws a random secret, and a text is the secret itself: it has 24
+   * characters or more.
+   */
   readonly secret: string | undefined | { readonly generate: true }
   readonly redirectUri: string | undefined
   readonly allowedScopes: readonly string[]
@@ -24,11 +27,11 @@ export interface NewClient {
 
 export interface ClientUseCases {
   /**
-   * The client that one of the credentials belongs to. More than one pair because a header can be read
-   * in two ways (RFC 6749 section 2.3.1). Throws `invalid_client`, the same for an unknown client and a wrong secret.
+   * The client to which one of the candidates belongs. There may be several because a header can be read in two ways
+   * (RFC 6749 section 2.3.1). Throws `invalid_client`, the same for an unknown client and a wrong secret.
    */
   authenticateClient(candidates: readonly ClientCredentials[]): Promise<Client>
-  /** Registers a client; the secret is told this once. Throws `invalid_input` and `conflict`. */
+  /** Registers a client. Its secret can be read in this answer alone. Throws `invalid_input` and `conflict`. */
   addClient(client: NewClient): Promise<{ readonly client: Client; readonly secret: string | undefined }>
   listClients(): Promise<readonly Client[]>
   /** Throws `not_found`. */
@@ -36,11 +39,11 @@ export interface ClientUseCases {
   /** Throws `invalid_input` and `not_found`. */
   changeClient(id: string, changes: ClientChanges): Promise<Client>
   /**
-   * Replaces the secret by a new one or by `secret`; the old one goes on for `keepOldSeconds`.
-   * Throws `invalid_input`, and `not_found` for a public client too.
+   * Replaces the secret by `secret`, or by a random one when `secret` is undefined, and returns the new secret. The old
+   * one stays valid for `keepOldSeconds`. Throws `invalid_input`, and `not_found` for an unknown or public client.
    */
   rotateSecret(id: string, secret: string | undefined, keepOldSeconds: number): Promise<string>
-  /** Removes the client with every code and token. Throws `not_found`. */
+  /** Removes the client with all its codes and tokens. Throws `not_found`. */
   removeClient(id: string): Promise<void>
 }
 
@@ -110,7 +113,7 @@ export const createClientUseCases = ({
   }
 }
 
-/** False for what no client can be registered as: nothing is looked up by it. */
+/** False for a text that cannot be the id of a registered client. The use cases then save the look-up. */
 export const isClientId = (id: string): boolean => /^[A-Za-z0-9._~-]{1,255}$/.test(id)
 
 const SECRET_MAX = 1024

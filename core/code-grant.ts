@@ -25,7 +25,8 @@ export const createCodeGrant = (
     const now = clock.now()
     const code = await codes.find(digest)
     if (code === undefined || code.grant.clientId !== client.id) throw invalidCode()
-    // RFC 9700 section 4.5: a second use means that two parties hold the code, so everything that the first use bought ends.
+    // RFC 9700 section 4.5: a second use means that two parties hold the code, so the tokens of the first use are
+    // revoked.
     const refuseSecondUse = async (): Promise<never> => {
       await grants.revoke(code.grant.id, now)
       throw invalidCode()

@@ -1,4 +1,4 @@
-/** Every way in which a use case refuses. RFC 6749, 6750 and 7636's own codes stand under their own names. */
+/** The reasons for which use cases refuse. Error codes of RFC 6749, 6750 and 7636 keep their names. */
 export type ErrorCode =
   | 'invalid_input'
   | 'not_found'
@@ -19,17 +19,17 @@ export type ErrorCode =
   | 'unavailable'
 
 export interface ErrorDetails {
-  /** After how many seconds a further try makes sense: `too_many_attempts`, `overloaded`, `unavailable`. */
+  /** After how many seconds another try makes sense. Given with `too_many_attempts`, `overloaded` and `unavailable`. */
   readonly retryAfterSeconds?: number
-  /** The scope that was missing: `insufficient_scope`. */
+  /** The scope that the token lacks. Given with `insufficient_scope`. */
   readonly requiredScope?: string
-  /** What went wrong inside; for the log, never for the caller. */
+  /** The internal error. It is for the log and never for the caller. */
   readonly cause?: unknown
 }
 
 /**
- * A refusal. The message is for the caller: printable ASCII without `"` and `\`
- * (RFC 6749 section 5.2's error_description), and nothing of the caller's input.
+ * A refusal. The caller reads the message: it is printable ASCII without `"` and `\` (the `error_description` of RFC
+ * 6749 section 5.2) and repeats nothing of the caller's input.
  */
 export class DomainError extends Error {
   override readonly name = 'DomainError'

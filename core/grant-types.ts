@@ -9,7 +9,9 @@ import type { Ports } from './ports.js'
 import { createRefreshGrant } from './refresh-grant.js'
 import { type GrantHandler, requireParameter, type TokenRequest } from './token-request.js'
 
-/** Every value of `grant_type` with what serves it. The token endpoint and the metadata know grant types from this table alone. */
+/**
+ * Every value of `grant_type` with its handler. The token endpoint and the metadata have no other list of grant types.
+ */
 const GRANT_TYPES: Readonly<Record<string, (ports: Ports, policy: Policy, login: Login) => GrantHandler>> = {
   authorization_code: createCodeGrant,
   password: createPasswordGrant,
@@ -21,8 +23,8 @@ export const grantTypes: readonly string[] = Object.keys(GRANT_TYPES)
 
 export interface TokenUseCases {
   /**
-   * Issues, refreshes or exchanges for an authenticated client, as `grantType` says. Throws `unsupported_grant_type`, `invalid_request`,
-   * `invalid_grant`, `invalid_scope`, `unauthorized_client`, `too_many_attempts` and `overloaded`.
+   * Serves the token request of an authenticated client, by its `grantType`. Throws `unsupported_grant_type`,
+   * `invalid_request`, `invalid_grant`, `invalid_scope`, `unauthorized_client`, `too_many_attempts` and `overloaded`.
    */
   issueToken(client: Client, request: TokenRequest): Promise<TokenAnswer>
 }

@@ -5,16 +5,17 @@ import { requireText } from './text.js'
 
 export interface HeroPage {
   readonly heroes: readonly Hero[]
-  /** The `after` of the next page; undefined when this one is the last. */
+  /** The `after` of the next page; undefined when this page is the last. */
   readonly nextAfter: number | undefined
 }
 
 export interface HeroUseCases {
-  /** The first `limit` heroes that the query names, by ascending id. */
+  /** The first `limit` heroes that match the query, by ascending id. */
   heroPage(query: HeroQuery & { readonly limit: number }): Promise<HeroPage>
   /**
-   * Every hero that the query names, by ascending id, in pieces, each read when it is asked for: a long list holds nothing up.
-   * A hero that changes meanwhile is there as it was or as it is.
+   * Every hero that matches the query, by ascending id, in pieces. Each piece is read when the caller asks for it, so
+   * that a long list delays no other request. A hero that changes meanwhile appears as it was before or after the
+   * change.
    */
   allHeroes(query: Omit<HeroQuery, 'limit'>): AsyncIterable<readonly Hero[]>
   /** Throws `not_found`. */
@@ -30,7 +31,7 @@ export interface HeroUseCases {
 export const createHeroUseCases = (heroes: HeroStore): HeroUseCases => ({
   async heroPage(query) {
     const { limit } = query
-    // One more than asked for tells whether there is a next page.
+    // One hero more than the page holds tells whether there is a next page.
     const found = await heroes.list({ ...query, limit: limit + 1 })
     return { heroes: found.slice(0, limit), nextAfter: found.length > limit ? found[limit - 1]?.id : undefined }
   },
@@ -69,7 +70,7 @@ export const createHeroUseCases = (heroes: HeroStore): HeroUseCases => ({
   }
 })
 
-/** Heroes that Node turns into records and text in about a millisecond. */
+/** Node turns this many heroes into records and text in about a millisecond. */
 const PIECE = 1000
 
 const requireValid = (hero: NewHero): NewHero => {

@@ -1,21 +1,21 @@
 import { secondsAfter } from './instants.js'
-import { CLOCKS_APART_SECONDS, type Policy } from './policy.js'
+import { MAX_CLOCK_DIFFERENCE_SECONDS, type Policy } from './policy.js'
 import type { Ports } from './ports.js'
 
 export interface HousekeepingUseCases {
   /**
-   * Erases what the grace no longer needs and removes what has expired, in batches, until nothing is left or `signal` says stop.
-   * Any number of instances may do so at once.
+   * Erases the nonces that no grace needs and removes grants and attempts that have expired, in batches, until none is
+   * left or `signal` is aborted. Any number of instances may sweep at once.
    */
   sweep(signal?: { readonly aborted: boolean }): Promise<void>
 }
 
-/** Rows a statement: long enough to be worth it, short enough that no lock is felt. */
+/** Rows per statement: enough to be worth a statement, and few enough that its locks delay nobody noticeably. */
 const BATCH = 1000
 
 /**
- * A token that expires while it is being refreshed has its successor stored a moment after its end, by an instance
- * whose clock may be behind: what expired goes only after this.
+ * Rows are removed this long after they have expired. The successor of a token that expires during its refresh is
+ * stored a moment after that expiry, by an instance whose clock may be behind.
  */
 const SLACK_SECONDS = 60
 
@@ -25,8 +25,8 @@ export const createHousekeepingUseCases = (
 ): HousekeepingUseCases => ({
   async sweep(signal) {
     const now = clock.now()
-    // Only when no instance can be within the grace any more: an honest repeat without its nonce would count as a theft.
-    await tokens.eraseNonces(secondsAfter(now, -refreshGraceSeconds - CLOCKS_APART_SECONDS))
+    // The clocks of all instances must be past the grace: an honest repeat that finds no nonce counts as a theft.
+    await tokens.eraseNonces(secondsAfter(now, -refreshGraceSeconds - MAX_CLOCK_DIFFERENCE_SECONDS))
     const expired = secondsAfter(now, -SLACK_SECONDS)
     for (const store of [grants, attempts]) {
       while (!signal?.aborted && (await store.removeExpired(expired, BATCH)) === BATCH);

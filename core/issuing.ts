@@ -3,7 +3,7 @@ import type { Client, Grant, Token, User } from './model.js'
 import type { Policy } from './policy.js'
 import type { Ports } from './ports.js'
 
-/** RFC 6749 section 5.1's successful response. */
+/** The successful response of RFC 6749 section 5.1. */
 export interface TokenAnswer {
   readonly accessToken: string
   readonly refreshToken: string | undefined
@@ -18,14 +18,14 @@ export interface TokenPair {
 }
 
 /**
- * False for what no token and no code can be, by the form that {@link Ports.secrets} gives them: that is not worth a digest and a
- * look-up, however long it is.
+ * False for a text that cannot be a token or a code, because it lacks the form that {@link Ports.secrets} gives them.
+ * The use cases then save the digest and the look-up, however long the text is.
  */
 export const couldBeIssued = (text: string): boolean => /^[A-Za-z0-9]{32}$/.test(text)
 
 export type IssuingPolicy = Pick<Policy, 'accessTokenSeconds' | 'refreshTokenSeconds' | 'grantSeconds'>
 
-/** The grant that a login at `now` begins. */
+/** A new grant, for a login at `now`. */
 export const newGrant = async (
   user: User,
   client: Client,
@@ -41,7 +41,7 @@ export const newGrant = async (
   expiresAt: secondsAfter(now, policy.grantSeconds)
 })
 
-/** RFC 6749 section 6 binds a refresh token to a client that can authenticate; one without a secret gets none. */
+/** RFC 6749 section 6 binds a refresh token to a client that can authenticate: a client without a secret gets none. */
 export const newPair = async (client: Client, secrets: Ports['secrets']): Promise<TokenPair> => ({
   accessToken: await secrets.random(),
   refreshToken: client.secretDigest === undefined ? undefined : await secrets.random()
@@ -71,7 +71,10 @@ export const tokenOf = async (
   }
 }
 
-/** What the client is told of a token at `now`: its issue, or later when it is told again. */
+/**
+ * The answer to the client. `now` is the instant of the issue, or a later one when a repeated refresh gets the same
+ * pair.
+ */
 export const answerOf = (pair: TokenPair, { scopes, expiresAt }: Token, now: Date): TokenAnswer => ({
   ...pair,
   expiresInSeconds: Math.max(0, Math.floor((expiresAt.getTime() - now.getTime()) / 1000)),

@@ -5,13 +5,13 @@ import type { AttemptLimit, Ports } from './ports.js'
 import { type Credentials, normalizeCredentials } from './users.js'
 
 export interface LoginAttempt extends Credentials {
-  /** Where the attempt comes from: what counts as one address is the caller's to say. */
+  /** Where the attempt comes from. The caller decides what counts as one address. */
   readonly address: string
 }
 
 /**
- * The user whose password it is, undefined for every kind of wrong. Throws
- * `too_many_attempts`, before any hashing, and `overloaded`.
+ * The user with this username and password; undefined when either is wrong. Throws `too_many_attempts`, before any
+ * hashing, and `overloaded`.
  */
 export type Login = (attempt: LoginAttempt) => Promise<User | undefined>
 
@@ -19,10 +19,10 @@ export const createLogin = (
   { users, attempts, passwords, secrets, clock }: Pick<Ports, 'users' | 'attempts' | 'passwords' | 'secrets' | 'clock'>,
   { loginAttempts, loginWindowSeconds }: Pick<Policy, 'loginAttempts' | 'loginWindowSeconds'>
 ): Login => {
-  /** Counts the attempt, or refuses it. */
+  /** Counts the attempt. Throws `too_many_attempts` when a limit is reached. */
   const throttle = async (username: string, address: string): Promise<CountedAttempt> => {
     if (loginAttempts === 0) return UNCOUNTED
-    // Digests: a username of any length fits the key, and the store need not know who tried.
+    // The keys are digests, so that a username of any length fits and the store does not learn who tried.
     const key = (text: string): Promise<Digest> => secrets.digest(text)
     const [pair, byUser, byAddress] = await Promise.all([
       key(`pair ${address} ${username}`),
@@ -52,12 +52,13 @@ export const createLogin = (
     try {
       await users.rehash(user.id, user.password, await passwords.hash(password))
     } catch (error) {
-      // The password was right, which neither `overloaded` nor `unavailable` changes: the next login makes the hash anew.
+      // The password was right, so the login succeeds even if the new hash is not stored (`overloaded`, `unavailable`).
+      // The next login makes the hash again.
       if (!(error instanceof DomainError)) throw error
     }
   }
 
-  /** The user with that name, if there is one, and what the password is to it. */
+  /** The user with this name, if there is one, and the verdict on the password. */
   const judge = async (username: string, password: string) => {
     const user = await users.findByUsername(username)
     return { user, verdict: await passwords.verify(password, user?.password) }
@@ -69,8 +70,9 @@ export const createLogin = (
     const { username, password } = credentials
     const counted = await throttle(username, attempt.address)
     const { user, verdict } = await judge(username, password).catch(async (error: unknown) => {
-      // Nobody learned anything about the password. Whoever comes again when told to must not be locked out for that.
-      // Where the attempt cannot be given back either, the first failure is the one to tell.
+      // The caller has learned nothing about the password, so this attempt must not lock out a user who tries again
+      // after `retryAfterSeconds`. When the attempt cannot be given back either, the first error is the one that is
+      // thrown.
       await counted.giveBack().catch(() => {})
       throw error
     })
@@ -82,9 +84,9 @@ export const createLogin = (
 }
 
 interface CountedAttempt {
-  /** The password was right: the attempt is given back, and the pair of username and address is cleared. */
+  /** To call after a right password: gives the attempt back and clears the pair of username and address. */
   succeed(): Promise<void>
-  /** The attempt ended without a verdict on the password: it is given back and nothing else changes. */
+  /** To call when there is no verdict on the password: gives the attempt back and changes nothing else. */
   giveBack(): Promise<void>
 }
 

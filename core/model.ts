@@ -6,7 +6,9 @@ export interface Hero {
 /** A hero before it is stored. */
 export type NewHero = Omit<Hero, 'id'>
 
-/** SHA-256 of something unguessable: base64url without padding, 43 characters. */
+/**
+ * SHA-256 in base64url without padding: 43 characters. Only for texts that nobody can guess, and for keys of attempts.
+ */
 export type Digest = string
 
 export interface PasswordHash {
@@ -20,7 +22,7 @@ export interface User {
   readonly id: number
   readonly username: string
   readonly password: PasswordHash
-  /** Grows whenever every login of the user is ended: what a login under way is compared with before it is stored. */
+  /** Grows when all logins of the user are ended. A login under way is stored only if it has the present generation. */
   readonly generation: number
 }
 
@@ -28,7 +30,7 @@ export interface User {
 export interface Client {
   readonly id: string
   readonly secretDigest: Digest | undefined
-  /** The secret before the last rotation, which goes on for a while. */
+  /** The secret before the last rotation, which is valid until `until`. */
   readonly previousSecret: { readonly digest: Digest; readonly until: Date } | undefined
   readonly redirectUri: string | undefined
   readonly allowedScopes: readonly string[]
@@ -37,7 +39,7 @@ export interface Client {
   readonly requirePkce: boolean
 }
 
-/** What a user's login gave to a client. Every code and token belongs to one; when it ends, they all do. */
+/** What a user's login gave to a client. Every code and every token belongs to a grant and ends with it. */
 export interface Grant {
   readonly id: string
   readonly userId: number
@@ -58,7 +60,7 @@ export interface Code {
   readonly expiresAt: Date
 }
 
-/** What an access token opens, and for how long. */
+/** What an access token allows, and for how long. */
 export interface AccessToken {
   readonly grantId: string
   readonly scopes: readonly string[]
@@ -71,7 +73,7 @@ export interface Token {
   readonly accessDigest: Digest
   readonly refreshDigest: Digest | undefined
   readonly grant: Grant
-  /** Of the access token: the grant's, or fewer. */
+  /** The scopes of the access token: those of the grant, or narrower ones. */
   readonly scopes: readonly string[]
   readonly issuedAt: Date
   readonly expiresAt: Date

@@ -5,7 +5,10 @@ import type { Ports } from './ports.js'
 import { grantScopes, parseScope } from './scope.js'
 import { type GrantHandler, requireParameter } from './token-request.js'
 
-/** RFC 6749 section 4.3. Throws `invalid_request`, `invalid_scope`, `invalid_grant`, `too_many_attempts` and `overloaded`. */
+/**
+ * RFC 6749 section 4.3. Throws `invalid_request`, `invalid_scope`, `invalid_grant`, `too_many_attempts` and
+ * `overloaded`.
+ */
 export const createPasswordGrant =
   (
     { tokens, secrets, clock }: Pick<Ports, 'tokens' | 'secrets' | 'clock'>,

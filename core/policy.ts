@@ -1,34 +1,44 @@
-/** What the owner of a service decides. Durations are in seconds. */
+/** What the operator of a service decides. Durations are in seconds. */
 export interface Policy {
   readonly accessTokenSeconds: number
-  /** From the refresh token's own issue. */
+  /** Counted from the issue of the refresh token itself. */
   readonly refreshTokenSeconds: number
-  /** From the login; no token outlives its grant. */
+  /** Counted from the login. No token outlives its grant. */
   readonly grantSeconds: number
   readonly codeSeconds: number
-  /** For how long a repeated refresh gets the first answer again; 0: a repeat is a theft at once. */
+  /** For how long a repeated refresh gets the first answer again. With 0 every repeat is a theft. */
   readonly refreshGraceSeconds: number
   /** In code points, at least 1. */
   readonly passwordMinLength: number
-  /** Logins per username and address in one window, and ten times that for each alone; 0: no limit. */
+  /**
+   * Attempts per pair of username and address in one window; ten times as many per username and per address. 0: no
+   * limit.
+   */
   readonly loginAttempts: number
   readonly loginWindowSeconds: number
 }
 
 /**
- * How far an instance's clock may be from the database's: beyond this an operator is warned, and within it no honest user loses a login.
+ * How far the clock of an instance may be from the clock of the database. Beyond this the operator is warned; within it
+ * no honest user loses a login.
  *
- * Instants that one instance writes and another compares with its own clock, and what the difference does there:
- * - The nonce of a spent refresh token: erased early, it makes a theft of an honest repeat. Housekeeping waits {@link CLOCKS_APART_SECONDS} longer.
- * - A spend and its grace: core/refresh.ts. Two refreshes at once are told apart from a theft by the clock of the slower one alone.
- * - What has expired: housekeeping waits a minute, far more than clocks are apart, so that whoever is behind still finds what it judges.
- * - Expiry of codes, tokens, grants and of a client's previous secret: exact by the clock of whoever judges. Ten seconds more or less of a
- *   minute and more are neither a danger nor a loss; `expires_in` is told by the clock that judges.
- * - The windows of attempts: begun by one clock and ended by another they are so much longer or shorter, and hold as many attempts.
+ * One instance stores an instant and another compares it with its own clock. Where this happens, and what a difference
+ * does:
+ * - The nonce of a spent refresh token: if it were erased too early, an honest repeat would count as a theft.
+ *   Housekeeping waits {@link MAX_CLOCK_DIFFERENCE_SECONDS} longer than the grace.
+ * - The grace after a spend: see core/refresh-grant.ts. When two instances refresh one token at once, the clock of the
+ *   slower instance alone decides that this is no theft.
+ * - Removal of expired rows: housekeeping waits a minute, far longer than clocks may differ, so that an instance whose
+ *   clock is behind still finds the rows that it judges.
+ * - Expiry of codes, tokens, grants and of a client's previous secret: exact by the clock of the instance that judges.
+ *   They last a minute or more: ten seconds more or less are neither a danger nor a loss. `expires_in` is told by the
+ *   same clock.
+ * - The windows of attempts: a window that one clock begins and another ends is longer or shorter by the difference,
+ *   and holds as many attempts.
  */
 export const CLOCK_TOLERANCE_SECONDS = 5
-/** How far two instances' clocks may be apart: one is ahead of the database's and one behind. */
-export const CLOCKS_APART_SECONDS = 2 * CLOCK_TOLERANCE_SECONDS
+/** How far the clocks of two instances may differ: one is ahead of the database's clock and the other behind it. */
+export const MAX_CLOCK_DIFFERENCE_SECONDS = 2 * CLOCK_TOLERANCE_SECONDS
 
 export const defaultPolicy: Policy = {
   accessTokenSeconds: 3600,

@@ -1,13 +1,12 @@
 import type { AccessToken, Client, Code, Digest, Grant, Hero, NewHero, PasswordHash, Token, User } from './model.js'
 
 /*
- * What the core needs of the world. Terms that hold for every method:
- * - An expected outcome is a return value. A rejection is a DomainError `unavailable`
- *   (the store cannot be reached; whether a write happened is then unknown),
- *   `overloaded`, or a bug.
- * - A record that was handed out is the caller's: changing it changes no store.
+ * What the core needs of the outside world. These terms hold for every method:
+ * - An expected outcome is a return value. A method rejects with a DomainError `unavailable` (the store cannot be
+ *   reached; whether a write happened is then unknown), with a DomainError `overloaded`, or because of a bug.
+ * - A returned record belongs to the caller: changing it changes no store.
  * - A store reads no clock, makes no secret and holds no policy.
- * - What has been answered is seen by every call that begins after the answer, on every instance.
+ * - Every call that begins after the answer to another call sees the effect of that call, on every instance.
  */
 
 export interface Ports {
@@ -24,7 +23,9 @@ export interface Ports {
 }
 
 export interface HeroQuery {
-  /** Part of the name; both sides are compared as `toLowerCase()` leaves them, and every character is plain. */
+  /**
+   * Part of the name. Both are compared in the form that `toLowerCase()` gives them, and no character is a wildcard.
+   */
   readonly nameContains: string | undefined
   /** Only heroes with a greater id. Any safe integer. */
   readonly after: number | undefined
@@ -32,37 +33,58 @@ export interface HeroQuery {
 }
 
 export interface HeroStore {
-  /** Heroes by ascending id. */
+  /** The heroes that match the query, by ascending id. */
   list(query: HeroQuery): Promise<readonly Hero[]>
-  /** Here and below `id` may be whatever safe integer. */
+  /** In this method and those below `id` may be any safe integer. */
   find(id: number): Promise<Hero | undefined>
-  /** Stores a hero under a new id. Undefined when the name is taken; of any number of concurrent calls with one name, exactly one stores a hero. */
+  /**
+   * Stores a hero under a new id. Undefined when the name is taken; of any number of concurrent calls with one name,
+   * exactly one stores a hero.
+   */
   insert(hero: NewHero): Promise<Hero | undefined>
-  /** Gives a hero everything anew but its id. Undefined when no hero has the id. A hero may take its own name again. */
+  /**
+   * Replaces all of a hero but its id. `'taken'` when another hero has the name, undefined when no hero has the id. A
+   * hero may keep its own name.
+   */
   replace(id: number, hero: NewHero): Promise<Hero | 'taken' | undefined>
   /** False when no hero has the id. An id is never given out again. */
   remove(id: number): Promise<boolean>
 }
 
-/** Ending or removing many grants may take its time, during which nobody else waits. A call that rejects may have ended some of them. */
+/**
+ * A method that ends or removes many grants may take long, but no other call waits for it. When it rejects, some of the
+ * grants may have ended.
+ */
 export interface UserStore {
-  /** Stores a user under a new id, at generation 0. Undefined when the username is taken, with {@link HeroStore.insert}'s promise. */
+  /**
+   * Stores a user under a new id, at generation 0. Undefined when the username is taken; of any number of concurrent
+   * calls with one username, exactly one stores a user.
+   */
   insert(username: string, password: PasswordHash): Promise<User | undefined>
   find(id: number): Promise<User | undefined>
   findByUsername(username: string): Promise<User | undefined>
   /** Users by ascending id. */
   list(): Promise<readonly User[]>
-  /** Replaces the very hash that was verified: false, and nothing changes, when the user has another by then. Ends nothing. */
+  /**
+   * Replaces the hash `verified`. False, and nothing changes, when no user has the id or the user has another hash.
+   * Ends no grant.
+   */
   rehash(id: number, verified: PasswordHash, replacement: PasswordHash): Promise<boolean>
-  /** Stores a new password and does what {@link revoke} does, both or neither. False when nobody has the name. */
+  /** Stores a new password and does what {@link revoke} does, both or neither. False when no user has the name. */
   setPassword(username: string, password: PasswordHash, at: Date): Promise<boolean>
-  /** Ends every grant of the user and moves the generation on, so that no login under way is stored. False when nobody has the name. */
+  /**
+   * Ends every grant of the user and raises the generation, so that a login under way is not stored. False when no user
+   * has the name.
+   */
   revoke(username: string, at: Date): Promise<boolean>
-  /** Removes the user with every grant, code and token. False when nobody has the name. */
+  /** Removes the user with every grant, code and token. False when no user has the name. */
   remove(username: string): Promise<boolean>
 }
 
-/** What may be changed in a registered client: a key that is absent stays as it is, one that is there and undefined is taken away. */
+/**
+ * Changes to a registered client. A key that is absent leaves its value as it is; a key that is undefined removes its
+ * value.
+ */
 export type ClientChanges = Partial<Pick<Client, 'redirectUri' | 'allowedScopes' | 'name' | 'requirePkce'>>
 
 export interface ClientStore {
@@ -71,16 +93,16 @@ export interface ClientStore {
   find(id: string): Promise<Client | undefined>
   /** Clients by id, in the order of their code points. */
   list(): Promise<readonly Client[]>
-  /** The client as it is afterwards; undefined when no client has the id. */
+  /** Returns the client with its changes; undefined when no client has the id. */
   update(id: string, changes: ClientChanges): Promise<Client | undefined>
   /**
-   * Makes `digest` the secret. With `keepUntil` the present secret becomes the previous one until then;
-   * without, no previous one remains. False when no client has the id or it is public.
+   * Makes `digest` the secret. With `keepUntil` the present secret becomes the previous secret until that instant;
+   * without it, no previous secret remains. False when no client has the id or the client is public.
    */
   rotateSecret(id: string, digest: Digest, keepUntil: Date | undefined): Promise<boolean>
   /**
-   * Removes the client with every grant, code and token; a login under way is not stored. False when no client has the id.
-   * May take its time, on the terms of {@link UserStore}.
+   * Removes the client with every grant, code and token; a login under way is not stored. False when no client has the
+   * id. The call may take long, on the terms of {@link UserStore}.
    */
   remove(id: string): Promise<boolean>
 }
@@ -91,18 +113,18 @@ export interface StoredCode extends Code {
 
 export interface CodeStore {
   /**
-   * Begins the code's grant and stores the code, both or neither. False, and nothing is stored,
-   * when the user is gone or no longer at `generation`, or the client is gone.
+   * Begins the code's grant and stores the code, both or neither. False, and nothing is stored, when the user is gone
+   * or has another generation than `generation`, or the client is gone.
    */
   insert(code: Code, generation: number): Promise<boolean>
-  /** The code, spent or not, unless its grant was revoked. Expiry is the caller's to judge. */
+  /** The code, spent or not, unless its grant was revoked. The caller judges its expiry. */
   find(digest: Digest): Promise<StoredCode | undefined>
   /**
    * Spends the code and stores `token` under the code's grant, both or neither. True for at most one
    * call per code, ever, however many run at once; false for all the others.
    */
   redeem(digest: Digest, token: Token): Promise<boolean>
-  /** Spends the code for nothing. True for at most one call, on the terms of {@link redeem}. */
+  /** Spends the code and stores no token. True for at most one call, on the terms of {@link redeem}. */
   burn(digest: Digest): Promise<boolean>
 }
 
@@ -111,44 +133,50 @@ export type Nonce = string
 
 export interface Spend {
   readonly at: Date
-  /** What the successor was derived with; undefined once it was erased. */
+  /** The nonce from which the successor was derived; undefined once it is erased. */
   readonly nonce: Nonce | undefined
 }
 
 /** A refresh token, which may be spent once, with the access token that was issued with it. */
 export interface RefreshToken extends Token {
-  /** How the refresh token was spent; undefined while it is not. */
+  /** How the refresh token was spent; undefined while it is unspent. */
   readonly spent: Spend | undefined
 }
 
 export interface TokenStore {
   /** Begins the token's grant and stores the token, on the terms of {@link CodeStore.insert}. */
   insert(token: Token, generation: number): Promise<boolean>
-  /** The token, unless its grant was revoked, a rotation replaced it or it was revoked by itself. Expiry is the caller's to judge. */
+  /**
+   * The token, unless its grant was revoked, a rotation replaced it or {@link revokeAccess} ended it. The caller judges
+   * its expiry.
+   */
   findByAccess(digest: Digest): Promise<AccessToken | undefined>
-  /** The token that carries this refresh token, spent or not, with how it was spent, unless its grant was revoked. */
+  /**
+   * The token that has this refresh token, spent or not, unless its grant was revoked; `spent` tells how it was spent.
+   * The caller judges its expiry.
+   */
   findByRefresh(digest: Digest): Promise<RefreshToken | undefined>
   /**
    * Spends the refresh token, ends its access token and stores `successor` under the same grant, all or nothing.
-   * True for at most one call per token, ever. After a false, findByRefresh tells how it was spent.
+   * True for at most one call per token, ever. After false, {@link findByRefresh} tells how the token was spent.
    */
   rotate(digest: Digest, spend: { readonly at: Date; readonly nonce: Nonce }, successor: Token): Promise<boolean>
-  /** Ends this access token alone. Unknown digests are no error. */
+  /** Ends this access token alone. An unknown digest is no error. */
   revokeAccess(digest: Digest, at: Date): Promise<void>
-  /** Erases the nonces of refresh tokens spent before `at`. The number erased. */
+  /** Erases the nonces of refresh tokens that were spent before `at`. Returns how many it erased. */
   eraseNonces(at: Date): Promise<number>
 }
 
 /** A grant begins with the first code or token of a login: {@link CodeStore.insert} and {@link TokenStore.insert}. */
 export interface GrantStore {
-  /** The grant, unless it was revoked. Expiry is the caller's to judge. */
+  /** The grant, unless it was revoked. The caller judges its expiry. */
   find(id: string): Promise<Grant | undefined>
-  /** Ends a grant for good: a token stored under it later is dead on arrival. Unknown grants are no error. */
+  /** Ends a grant for good: a token that is stored under it later is never found. An unknown grant is no error. */
   revoke(id: string, at: Date): Promise<void>
   /**
-   * Removes up to `limit` grants of which every code, access token and refresh token had expired before `at`,
-   * with all of them. The number looked at, which is below `limit` once nothing is left to do.
-   * Any number of calls may run at once, beside every other method, and none waits for another.
+   * Removes up to `limit` grants, with their codes and tokens, if every code, access token and refresh token of theirs
+   * expired before `at`. Returns how many grants it looked at: fewer than `limit` once nothing is left to do. Any
+   * number of calls may run at once and beside every other method, and no call waits for another.
    */
   removeExpired(at: Date, limit: number): Promise<number>
 }
@@ -163,21 +191,21 @@ export interface AttemptStore {
   /**
    * Counts one attempt under every key, or under none if one of them is full. Undefined when it was counted;
    * otherwise the instant at which the last of the full windows ends. A key's window begins with its first attempt.
-   * Of any number of concurrent calls, never more than `most` are counted under a key in one window.
+   * However many calls run at once, at most `most` attempts are counted under a key in one window.
    */
   take(limits: readonly AttemptLimit[], at: Date, windowSeconds: number): Promise<Date | undefined>
-  /** Takes one attempt back from every key of `counted` and, where it is given, all of them from `cleared`. */
+  /** Takes one attempt back from every key of `counted`, and all attempts from `cleared` if it is given. */
   giveBack(counted: readonly Digest[], cleared: Digest | undefined): Promise<void>
-  /** Removes up to `limit` keys whose window ended before `at`; the number removed. */
+  /** Removes up to `limit` keys whose window ended before `at`. Returns how many it removed. */
   removeExpired(at: Date, limit: number): Promise<number>
 }
 
 export interface PasswordHasher {
-  /** Hashes with a new random salt. Rejects with `overloaded` when too many wait. */
+  /** Hashes with a new random salt. Rejects with `overloaded` when too many calls wait. */
   hash(password: string): Promise<PasswordHash>
   /**
-   * `stale`: right, but made with other parameters than {@link hash} uses. Without a hash to compare with, the answer
-   * is `mismatch` and takes as long. Rejects with `overloaded` when too many wait.
+   * `stale`: the password is right, but its hash was made with other parameters than {@link hash} uses. Without
+   * `stored` the answer is `mismatch` and takes as long as with it. Rejects with `overloaded` when too many calls wait.
    */
   verify(password: string, stored: PasswordHash | undefined): Promise<'match' | 'stale' | 'mismatch'>
 }
@@ -193,10 +221,10 @@ export interface Secrets {
   /** Compares in constant time. */
   equal(a: Digest, b: Digest): Promise<boolean>
   /**
-   * The tokens that replace `refreshToken`: the same for the same two arguments, and not to be found without both.
-   * Each has the form of {@link random}. Blocks of HMAC-SHA256(key = the refresh token's bytes, nonce ‖ label ‖ counter),
-   * labels `heroes/1 access` and `heroes/1 refresh`, a one-byte counter from 0; bytes of 248 and more are skipped,
-   * the rest taken mod 62 over `A-Za-z0-9`.
+   * The two tokens that replace `refreshToken`. They are the same for the same two arguments, and nobody can find them
+   * without both. Each has the form of {@link random} and is made of blocks of HMAC-SHA256(key = the refresh token's
+   * bytes, nonce ‖ label ‖ counter), with the labels `heroes/1 access` and `heroes/1 refresh` and a one-byte counter
+   * from 0; bytes of 248 and more are skipped, the rest are taken mod 62 over `A-Za-z0-9`.
    */
   successor(
     refreshToken: string,

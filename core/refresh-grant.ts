@@ -8,24 +8,26 @@ import { anyCovers, grantScopes, parseScope } from './scope.js'
 import { type GrantHandler, requireParameter } from './token-request.js'
 
 /**
- * RFC 6749 section 6 with rotation (RFC 9700 section 4.14.2). A repeat within the grace gets the first answer again;
- * a later one is a theft and ends the grant. Throws `unauthorized_client`, `invalid_request`, `invalid_grant`, `invalid_scope`.
+ * RFC 6749 section 6 with rotation (RFC 9700 section 4.14.2). A repeat within the grace gets the first answer again; a
+ * later repeat is a theft and ends the grant. Throws `unauthorized_client`, `invalid_request`, `invalid_grant`,
+ * `invalid_scope`.
  */
 export const createRefreshGrant = (
   { tokens, grants, secrets, clock }: Pick<Ports, 'tokens' | 'grants' | 'secrets' | 'clock'>,
   policy: IssuingPolicy & Pick<Policy, 'refreshGraceSeconds'>
 ): GrantHandler => {
   /**
-   * Whether a token that was spent at `spentAt` may be repeated at `now`. The time is that of the instance that served the spend: where
-   * the two clocks differ, the grace is longer or shorter by the difference. Without a grace nothing is a repeat, not even when
-   * `spentAt` lies in this clock's future.
+   * True when a token that was spent at `spentAt` may be repeated at `now`. `spentAt` comes from the clock of the
+   * instance that served the spend: if the two clocks differ, the grace is longer or shorter by the difference. With a
+   * grace of 0 no use is a repeat, not even when `spentAt` lies in the future of this clock.
    */
   const inGrace = (spentAt: Date, now: Date): boolean =>
     policy.refreshGraceSeconds > 0 && now < secondsAfter(spentAt, policy.refreshGraceSeconds)
 
   /**
-   * `unspentAt`: when this instance saw the token unspent, if it did. The spend came after that, whatever time it was stored with. So the
-   * slower one of two refreshes at once on two instances is no theft, however short the grace.
+   * Answers for a token that is spent. `unspentAt` is when this instance saw the token unspent, if it did: the spend
+   * came later than that, whatever instant is stored with it. So when two instances refresh one token at once, the
+   * slower refresh is no theft, however short the grace.
    */
   const repeat = async (
     refreshToken: string,
@@ -71,12 +73,15 @@ export const createRefreshGrant = (
     const pair = await secrets.successor(refreshToken, nonce)
     const successor = await tokenOf(pair, token.grant, scopes, now, secrets, policy)
     if (await tokens.rotate(digest, { at: now, nonce }, successor)) return answerOf(pair, successor, now)
-    // Another one was faster. Only a new look-up can tell how: the first one saw the token unspent.
+    // Another call has spent the token. Only a new look-up can tell how: the first one saw the token unspent.
     return repeat(refreshToken, await find(), requested, client, now)
   }
 }
 
-/** The scopes of the new access token: those requested, or the grant's, without what the client is no longer allowed. */
+/**
+ * The scopes of the new access token: those requested, else those of the grant, without any that the client may not
+ * have.
+ */
 const narrow = (client: Client, grant: Grant, requested: readonly string[]): readonly string[] => {
   const scopes = grantScopes(requested.length > 0 ? requested : grant.scopes, client.allowedScopes)
   requireWithin(grant.scopes, scopes)

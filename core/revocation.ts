@@ -3,7 +3,7 @@ import { couldBeIssued } from './issuing.js'
 import type { Client } from './model.js'
 import type { Ports } from './ports.js'
 
-/** RFC 7662 section 2.2's response for a token that lives. */
+/** The response of RFC 7662 section 2.2 for an active token. */
 export interface Introspection {
   readonly kind: 'access_token' | 'refresh_token'
   readonly scopes: readonly string[]
@@ -16,11 +16,14 @@ export interface Introspection {
 
 export interface RevocationUseCases {
   /**
-   * RFC 7009. A refresh token, spent and expired ones too, takes its whole grant along; an access token goes alone.
-   * Unknown tokens are no error. Throws `invalid_request` and, for another client's token, `invalid_grant`.
+   * RFC 7009. A refresh token ends its whole grant, even when it is spent or expired; an access token ends alone. An
+   * unknown token is no error. Throws `invalid_request` without a token and `invalid_grant` for another client's token.
    */
   revokeToken(client: Client, token: string | undefined): Promise<void>
-  /** RFC 7662. Undefined for whatever does not live. Throws `unauthorized_client` for a public client, and `invalid_request`. */
+  /**
+   * RFC 7662. Undefined for a token that is not active. Throws `unauthorized_client` for a public client, and
+   * `invalid_request`.
+   */
   introspectToken(client: Client, token: string | undefined): Promise<Introspection | undefined>
 }
 
@@ -31,7 +34,7 @@ export const createRevocationUseCases = ({
   secrets,
   clock
 }: Pick<Ports, 'users' | 'grants' | 'tokens' | 'secrets' | 'clock'>): RevocationUseCases => {
-  /** What the text is as an access and as a refresh token, and the grant of whichever it is. */
+  /** Looks for an access token and for a refresh token with this text, and for the grant of the one that exists. */
   const find = async (secret: string) => {
     const digest = await secrets.digest(secret)
     const [access, refresh] = await Promise.all([tokens.findByAccess(digest), tokens.findByRefresh(digest)])

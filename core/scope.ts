@@ -1,20 +1,21 @@
 import { DomainError } from './errors.js'
 
-/** RFC 6749 section 3.3's scope-token. */
+/** The `scope-token` of RFC 6749 section 3.3. */
 const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/
 
 export const isScopeToken = (text: string): boolean => SCOPE_TOKEN.test(text)
 
 /**
- * More than anybody asks for. Each scope of a refresh is compared with each of the grant: ten thousand of them would
- * take half a minute.
+ * More than any client requests. A refresh compares each of its scopes with each scope of the grant: ten thousand of
+ * them would take half a minute.
  */
 const MOST_SCOPES = 100
 const MOST_CHARACTERS = 4096
 
 /**
- * Splits RFC 6749 section 3.3's `scope`, in the order given and without repeats. Spaces before, after and between the parts
- * are as one. Throws `invalid_scope` when a part breaks the grammar or the whole is longer than anyone needs.
+ * Splits the `scope` of RFC 6749 section 3.3, in the order given and without repeats. Several spaces count as one, and
+ * spaces at either end do not count. Throws `invalid_scope` when a part breaks the grammar or the scope has too many
+ * parts or characters.
  */
 export const parseScope = (scope = ''): readonly string[] => {
   if (scope.length > MOST_CHARACTERS) throw tooLong()
@@ -27,7 +28,7 @@ export const parseScope = (scope = ''): readonly string[] => {
 const tooLong = (): DomainError =>
   new DomainError('invalid_scope', `a scope has at most ${MOST_SCOPES} parts and ${MOST_CHARACTERS} characters`)
 
-/** A scope `a:b.read` as the path `['a', 'b']` and the modifier `read`. */
+/** Splits a scope: `a:b.read` has the path `['a', 'b']` and the modifier `read`. */
 const parts = (scope: string): { readonly path: readonly string[]; readonly modifier: string | undefined } => {
   const colon = scope.lastIndexOf(':') + 1
   const dot = scope.indexOf('.', colon)
@@ -35,7 +36,10 @@ const parts = (scope: string): { readonly path: readonly string[]; readonly modi
   return { path: scope.slice(0, dot).split(':'), modifier: scope.slice(dot + 1) }
 }
 
-/** Whether whoever holds `granted` may do what `required` names: `a` covers `a`, `a:b` and `a.readonly`; `a.readonly` covers `a:b.readonly`. */
+/**
+ * True when the scope `granted` includes the scope `required`: `a` covers `a`, `a:b` and `a.readonly`; `a.readonly`
+ * covers `a:b.readonly`.
+ */
 export const covers = (granted: string, required: string): boolean => {
   if (granted === required) return true
   const g = parts(granted)
@@ -46,7 +50,10 @@ export const covers = (granted: string, required: string): boolean => {
 export const anyCovers = (granted: readonly string[], required: string): boolean =>
   granted.some(scope => covers(scope, required))
 
-/** The requested scopes that are allowed, in the order requested. Throws `invalid_scope` when some are requested and none is left. */
+/**
+ * The requested scopes that are allowed, in the order requested. Throws `invalid_scope` when scopes are requested and
+ * none is allowed.
+ */
 export const grantScopes = (requested: readonly string[], allowed: readonly string[]): readonly string[] => {
   const granted = requested.filter(scope => anyCovers(allowed, scope))
   if (requested.length > 0 && granted.length === 0) {

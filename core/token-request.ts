@@ -2,7 +2,7 @@ import { DomainError } from './errors.js'
 import type { TokenAnswer } from './issuing.js'
 import type { Client } from './model.js'
 
-/** RFC 6749's access token request, whatever its grant type, as it arrived. */
+/** The access token request of RFC 6749 for any grant type, unchecked. */
 export interface TokenRequest {
   readonly grantType: string | undefined
   readonly username: string | undefined
@@ -19,7 +19,7 @@ export interface TokenRequest {
 /** Serves the requests of one grant type, for a client that has been authenticated. */
 export type GrantHandler = (client: Client, request: TokenRequest) => Promise<TokenAnswer>
 
-/** The value of a parameter that the grant type needs. Throws `invalid_request` where it is missing. */
+/** The value of a parameter that the grant type needs. Throws `invalid_request` when it is missing. */
 export const requireParameter = (name: string, value: string | undefined): string => {
   if (value === undefined) throw new DomainError('invalid_request', `${name} is missing`)
   return value

@@ -19,7 +19,7 @@ export type UseCases = HeroUseCases &
   RevocationUseCases &
   HousekeepingUseCases
 
-/** Everything that can be done with Heroes. Beside the named errors, each may throw `unavailable`. */
+/** All use cases. Besides the errors that its docstring names, each may throw `unavailable`. */
 export const createUseCases = (ports: Ports, policy: Policy): UseCases => {
   const login = createLogin(ports, policy)
   return {

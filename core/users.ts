@@ -18,9 +18,9 @@ export interface UserUseCases {
   listUsers(): Promise<readonly User[]>
   /** Stores a new password and ends every login. Throws `invalid_input` and `not_found`. */
   setPassword(credentials: Credentials): Promise<void>
-  /** Ends every code and token of the user, logins under way included. Throws `not_found`. */
+  /** Ends every code and token of the user, including those of logins under way. Throws `not_found`. */
   revokeUser(username: string): Promise<void>
-  /** Removes the user with every code and token. Throws `not_found`. */
+  /** Removes the user with all codes and tokens. Throws `not_found`. */
   removeUser(username: string): Promise<void>
 }
 
@@ -31,7 +31,7 @@ export const createUserUseCases = (
   const requirePassword = (password: string): string =>
     requireText('password', normalize(password, PASSWORD_MAX), policy.passwordMinLength, PASSWORD_MAX)
   const normalizedName = (username: string): string => normalize(username, USERNAME_MAX)
-  /** As it is registered. Throws `not_found` for what nobody could have registered. */
+  /** The username in the form in which it is registered. Throws `not_found` for one that cannot be registered. */
   const knownName = (username: string): string => {
     const normalized = normalizedName(username)
     if (!fits(normalized, USERNAME_MAX)) throw noSuchUser()
@@ -66,18 +66,22 @@ export const createUserUseCases = (
 }
 
 /**
- * RFC 8265 asks for NFC among other things; it is the one rule of its kept here. A text that could not come out within
- * `max` characters stays as it is, for the caller to refuse: a quarter of a million marks out of order would take a minute.
+ * Brings the text into NFC, the only rule of RFC 8265 that this service keeps. A text that cannot have `max` characters
+ * or fewer in NFC is returned unchanged, and the caller refuses it: a quarter of a million combining marks in the wrong
+ * order would take a minute.
  */
 const normalize = (text: string, max: number): string =>
-  // A character is made of four others at most, each of at most two code units.
+  // NFC makes one character of at most four others, and each of these has at most two code units.
   text.length > 8 * max ? text : text.normalize('NFC')
 
-/** As they are registered; undefined for what nobody could have registered: that is not worth a hash, a look-up or a count. */
+/**
+ * The credentials in the form in which they are registered. Undefined when they cannot be registered: then the login
+ * saves the count, the look-up and the hash.
+ */
 export const normalizeCredentials = ({ username, password }: Credentials): Credentials | undefined => {
   const normalized = { username: normalize(username, USERNAME_MAX), password: normalize(password, PASSWORD_MAX) }
-  const couldBe = fits(normalized.username, USERNAME_MAX) && fits(normalized.password, PASSWORD_MAX)
-  return couldBe ? normalized : undefined
+  const registrable = fits(normalized.username, USERNAME_MAX) && fits(normalized.password, PASSWORD_MAX)
+  return registrable ? normalized : undefined
 }
 
 const fits = (text: string, max: number): boolean =>

@@ -10,7 +10,7 @@ t.test('a client id is 1 to 255 of A-Z a-z 0-9 . _ ~ -', async t => {
   }
 })
 
-t.test('a client id is given once', async t => {
+t.test('a client id is registered once', async t => {
   const world = createWorld()
   await addClient(world, 'app')
   await t.rejects(addClient(world, 'app', { secret: undefined }), { code: 'conflict' })
@@ -111,7 +111,7 @@ t.test('a redirect URI is https, http on this machine, or of a private-use schem
   }
 })
 
-t.test('scopes keep to the grammar of RFC 6749, a name to 1 to 255 characters', async t => {
+t.test('scopes follow the grammar of RFC 6749, and a name has 1 to 255 characters', async t => {
   const { useCases } = createWorld()
   await addClient({ useCases }, 'app', { allowedScopes: ['heroes:write', '!#[]~'], name: '🦸'.repeat(255) })
   for (const allowedScopes of [[''], ['a b'], ['a', 'é'], ['"'], ['\\']]) {
@@ -122,7 +122,7 @@ t.test('scopes keep to the grammar of RFC 6749, a name to 1 to 255 characters', 
   }
 })
 
-t.test('a secret is made, 32 random characters, or given, 24 characters or more', async t => {
+t.test('a generated secret has 32 random characters, and a given one has 24 or more', async t => {
   const { useCases } = createWorld()
   const add = (id: string, secret: string | undefined | { readonly generate: true }) =>
     useCases.addClient({ id, secret, redirectUri: undefined, allowedScopes: [], name: undefined, requirePkce: false })
@@ -137,7 +137,7 @@ t.test('a secret is made, 32 random characters, or given, 24 characters or more'
   }
 })
 
-t.test('an old secret goes on for as long as it was given, and not at all for no time', async t => {
+t.test('an old secret stays valid for the given seconds, and with 0 it ends at once', async t => {
   const { useCases, clock } = createWorld()
   await addClient({ useCases }, 'app')
   const works = (secret: string): Promise<boolean> =>
@@ -156,7 +156,7 @@ t.test('an old secret goes on for as long as it was given, and not at all for no
   t.equal((await useCases.findClient('app')).previousSecret, undefined)
 })
 
-t.test('a change keeps what it does not name and takes away what it names as undefined', async t => {
+t.test('a change keeps the values that it does not name and removes those that are undefined in it', async t => {
   const { useCases } = createWorld()
   const before = await addClient({ useCases }, 'app', { name: 'App' })
   t.strictSame(await useCases.changeClient('app', { requirePkce: true }), { ...before, requirePkce: true })
@@ -165,7 +165,7 @@ t.test('a change keeps what it does not name and takes away what it names as und
   t.equal((await useCases.authenticateClient([{ id: 'app', secret: SECRET }])).id, 'app')
 })
 
-t.test('clients are listed by id; what is unknown is not_found; a public client has no secret to rotate', async t => {
+t.test('clients are listed by id, unknown ones are not_found, and a public one has no secret to rotate', async t => {
   const { useCases } = createWorld()
   for (const id of ['b', 'a', 'B']) await addClient({ useCases }, id, { secret: undefined })
   t.strictSame(
@@ -183,7 +183,7 @@ t.test('clients are listed by id; what is unknown is not_found; a public client 
   for (const attempt of attempts) await t.rejects(attempt(), { code: 'not_found' })
 })
 
-t.test('the first client is told with its secret and the three lines that try it', async t => {
+t.test('the first client is printed with its secret and the three command lines that try it', async t => {
   const { useCases } = createWorld()
   const text = await registerFirstClient(useCases, 4000, 'https://heroes.example', ['heroes.read', 'heroes', 'heroes'])
   const secret = /client_secret {2}([A-Za-z0-9]{32})\n/.exec(String(text))?.[1]
@@ -199,7 +199,7 @@ t.test('the first client is told with its secret and the three lines that try it
   t.match(text, "--data-urlencode 'scope=heroes.read heroes'")
 })
 
-t.test('the first client is registered only where there is none, and without scopes asks for none', async t => {
+t.test('the first client is registered only if there is none, and without scopes its lines request none', async t => {
   const { useCases } = createWorld()
   t.notMatch(await registerFirstClient(useCases, 4000, 'http://localhost:4000', []), 'scope')
   t.equal(await registerFirstClient(useCases, 4000, 'http://localhost:4000', []), undefined)

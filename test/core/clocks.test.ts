@@ -13,7 +13,7 @@ interface Instance extends World {
   lives(answer: TokenAnswer): Promise<boolean>
 }
 
-/** Instances over the same stores, each with a clock that is so many seconds ahead. */
+/** Two instances over the same stores. The clock of each is `ahead` by its number of seconds. */
 const instances = async (
   stores: Stores,
   ahead: readonly [number, number],
@@ -46,7 +46,7 @@ const instances = async (
 
 const START = Date.UTC(2026, 0, 1)
 
-/** For as long as the test says, on both clocks. */
+/** Advances the clocks of the worlds. */
 const pass = (seconds: number, ...worlds: readonly World[]): void => {
   for (const { clock } of worlds) clock.advance(seconds)
 }
@@ -105,7 +105,7 @@ t.test('instances whose clocks differ', t =>
       }
     })
 
-    await test('what has expired goes when a minute has passed since, and not before', async t => {
+    await test('an expired token is removed a minute after its expiry, and not before', async t => {
       const [one] = await instances(stores, [0, 0])
       const { useCases, policy, ports } = one
       const { refreshToken = '' } = await one.login()

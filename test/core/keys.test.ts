@@ -2,7 +2,7 @@ import t from 'tap'
 import { createUseCases, type Ports } from '../../core/index.js'
 import { ADA, addClient, blankRequest, createWorld, SECRET, type World } from '../support/world.js'
 
-/** What somebody may send in the place of a token, a code or an id, and what none of them can be. */
+/** Texts that a client may send as a token or a code, although none of them can be one. */
 const NO_SECRETS = [
   '',
   'x',
@@ -16,11 +16,11 @@ const NO_SECRETS = [
 ]
 
 interface Watched extends World {
-  /** What the stores, the hasher and the digests were asked since the last look. */
-  asked(): readonly string[]
+  /** The calls to the stores, the hasher and the digests since the last use of this method. */
+  takeCalls(): readonly string[]
 }
 
-/** A world whose use cases tell which ports they call. */
+/** A world that records which methods of the ports its use cases call. */
 const createWatched = (): Watched => {
   const world = createWorld()
   const calls: string[] = []
@@ -46,13 +46,13 @@ const createWatched = (): Watched => {
     passwords: watch('passwords', passwords),
     secrets: watch('secrets', secrets)
   }
-  return { ...world, useCases: createUseCases(ports, world.policy), asked: () => calls.splice(0) }
+  return { ...world, useCases: createUseCases(ports, world.policy), takeCalls: () => calls.splice(0) }
 }
 
-t.test('what cannot be a token or a code is refused as an unknown one is, without a digest and a look-up', async t => {
-  const { useCases, asked } = createWatched()
+t.test('a text that cannot be a token or a code is refused as unknown, without a digest or a look-up', async t => {
+  const { useCases, takeCalls } = createWatched()
   const client = await addClient({ useCases }, 'app')
-  asked()
+  takeCalls()
   for (const text of NO_SECRETS) {
     await t.rejects(useCases.verifyBearer(text, undefined), { code: 'invalid_token' })
     const refresh = { ...blankRequest, grantType: 'refresh_token', refreshToken: text }
@@ -63,14 +63,14 @@ t.test('what cannot be a token or a code is refused as an unknown one is, withou
     t.equal(await useCases.introspectToken(client, text), undefined)
     await t.resolves(useCases.revokeToken(client, text))
   }
-  t.strictSame(asked(), [])
+  t.strictSame(takeCalls(), [])
   const unknown = 'x'.repeat(32)
   await t.rejects(useCases.verifyBearer(unknown, undefined), { code: 'invalid_token' })
-  t.strictSame(asked(), ['secrets.digest', 'tokens.findByAccess'])
+  t.strictSame(takeCalls(), ['secrets.digest', 'tokens.findByAccess'])
 })
 
-t.test('what cannot be the id of a client is unknown, without a look-up', async t => {
-  const { useCases, asked } = createWatched()
+t.test('a text that cannot be the id of a client is unknown, without a look-up', async t => {
+  const { useCases, takeCalls } = createWatched()
   for (const id of ['', 'x'.repeat(256), 'a b', 'é', 'app\n', '\0', '\ud800', 'x'.repeat(9_900_000)]) {
     const request = {
       clientId: id,
@@ -89,30 +89,30 @@ t.test('what cannot be the id of a client is unknown, without a look-up', async 
     await t.rejects(useCases.removeClient(id), { code: 'not_found' })
   }
   t.strictSame(
-    asked().filter(call => call !== 'secrets.digest'),
+    takeCalls().filter(call => call !== 'secrets.digest'),
     []
   )
 })
 
-t.test('what cannot be a secret is a wrong one, without a digest', async t => {
-  const { useCases, asked } = createWatched()
+t.test('a text that cannot be a secret is a wrong secret, without a digest', async t => {
+  const { useCases, takeCalls } = createWatched()
   await addClient({ useCases }, 'app')
-  asked()
+  takeCalls()
   for (const secret of ['x'.repeat(2049), 'x'.repeat(9_900_000)]) {
     await t.rejects(useCases.authenticateClient([{ id: 'app', secret }]), { code: 'invalid_client' })
   }
-  t.notOk(asked().includes('secrets.digest'))
+  t.notOk(takeCalls().includes('secrets.digest'))
   for (const secret of ['x'.repeat(24), '🦸'.repeat(1024)]) {
     await useCases.rotateSecret('app', secret, 0)
     t.match(await useCases.authenticateClient([{ id: 'app', secret }]), { id: 'app' })
   }
 })
 
-t.test('what cannot be a username or a password is a wrong one, without a hash, a look-up and a count', async t => {
-  const { useCases, asked } = createWatched()
+t.test('a text that cannot be a username or a password is wrong, without a hash, a look-up or a count', async t => {
+  const { useCases, takeCalls } = createWatched()
   const client = await addClient({ useCases }, 'app')
   await useCases.registerUser(ADA)
-  asked()
+  takeCalls()
   for (const wrong of ['', 'x'.repeat(1025), 'a\0', '\ud800', 'x'.repeat(9_900_000)]) {
     for (const sent of [
       { ...ADA, username: wrong },
@@ -125,13 +125,13 @@ t.test('what cannot be a username or a password is a wrong one, without a hash, 
     await t.rejects(useCases.revokeUser(wrong), { code: 'not_found' })
     await t.rejects(useCases.removeUser(wrong), { code: 'not_found' })
   }
-  t.strictSame(asked(), [])
+  t.strictSame(takeCalls(), [])
   for (const missing of ['x', '🦸'.repeat(255)]) {
     await t.rejects(useCases.setPassword({ username: missing, password: 'right' }), { code: 'not_found' })
     await t.rejects(useCases.revokeUser(missing), { code: 'not_found' })
     await t.rejects(useCases.removeUser(missing), { code: 'not_found' })
   }
-  t.strictSame(asked(), [
+  t.strictSame(takeCalls(), [
     'passwords.hash',
     'users.setPassword',
     'users.revoke',

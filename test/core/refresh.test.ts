@@ -24,7 +24,7 @@ interface Setting extends World {
   lives(accessToken: string): Promise<boolean>
 }
 
-/** A client and a user of its own in stores that other cases use too. */
+/** A new client and a new user, in stores that other tests use too. */
 const setting = async (stores: Stores, policy: WorldOptions['policy'] = {}): Promise<Setting> => {
   worlds += 1
   const world = createWorld({ stores, policy })
@@ -74,13 +74,13 @@ t.test('the refresh grant', t =>
       t.ok(await lives(second.accessToken))
     })
 
-    await test('a public client is unauthorized_client, before anything else is looked at', async t => {
+    await test('a public client is unauthorized_client, before any other check', async t => {
       const world = await setting(stores)
       const open = await addClient(world, `${world.client.id}-public`, { secret: undefined })
       await t.rejects(world.refresh(undefined, undefined, open), { code: 'unauthorized_client' })
     })
 
-    await test('a missing refresh_token is invalid_request, a malformed scope is invalid_scope, and neither spends', async t => {
+    await test('a missing refresh_token is invalid_request, a malformed scope is invalid_scope, and neither spends the token', async t => {
       const { login, refresh } = await setting(stores)
       const { refreshToken } = await login('a')
       await t.rejects(refresh(undefined), { code: 'invalid_request' })
@@ -106,7 +106,7 @@ t.test('the refresh grant', t =>
       t.ok(await lives(second.accessToken))
     })
 
-    await test('a grant that has ended by its time is invalid_grant even for a token that has not', async t => {
+    await test('a refresh token of an expired grant is invalid_grant', async t => {
       const { login, refresh, lives, clock, useCases, client } = await setting(stores, {
         grantSeconds: 100,
         accessTokenSeconds: 60
@@ -134,7 +134,7 @@ t.test('the refresh grant', t =>
       await t.rejects(refresh(refreshToken), { code: 'invalid_grant' })
     })
 
-    await test('a refresh token lives from its own issue, to the second', async t => {
+    await test('the lifetime of a refresh token counts from its own issue, to the second', async t => {
       const { login, refresh, clock } = await setting(stores, { refreshTokenSeconds: 100 })
       const first = await login()
       clock.advance(99)
@@ -145,7 +145,7 @@ t.test('the refresh grant', t =>
       await t.rejects(refresh(third.refreshToken), { code: 'invalid_grant' })
     })
 
-    await test('a spent token is judged as spent before its own expiry is looked at', async t => {
+    await test('a token that is both spent and expired counts as spent', async t => {
       const { login, refresh, lives, clock } = await setting(stores, { refreshTokenSeconds: 100 })
       const first = await login()
       const second = await refresh(first.refreshToken)
@@ -170,14 +170,14 @@ t.test('the refresh grant', t =>
       t.strictSame((await refresh(first.refreshToken, 'c a:x')).scopes, ['a:x'])
     })
 
-    await test('what the client is no longer allowed is not refreshed', async t => {
+    await test('a scope that was taken from the client is dropped at a refresh', async t => {
       const { login, refresh, useCases, client } = await setting(stores)
       const { refreshToken } = await login('a b')
       const changed = await useCases.changeClient(client.id, { allowedScopes: ['b'] })
       t.strictSame((await refresh(refreshToken, undefined, changed)).scopes, ['b'])
     })
 
-    await test('a repeat within the grace gets the first answer again but for expires_in', async t => {
+    await test('a repeat within the grace gets the first answer again, except for expires_in', async t => {
       const { login, refresh, clock } = await setting(stores)
       const first = await login('a b')
       const second = await refresh(first.refreshToken, 'a')
@@ -186,7 +186,7 @@ t.test('the refresh grant', t =>
       t.strictSame(await refresh(first.refreshToken), later(second, 10))
     })
 
-    await test('a repeat tells what is left of the access token in whole seconds, and nothing once it has expired', async t => {
+    await test('a repeat tells in whole seconds how long the access token still lives, and 0 once it has expired', async t => {
       const { login, refresh, clock } = await setting(stores, { accessTokenSeconds: 10 })
       const first = await login()
       const second = await refresh(first.refreshToken)
@@ -305,13 +305,13 @@ t.test('the refresh grant', t =>
       }
     })
 
-    await test('twenty refreshes at once without a grace: at most one is answered and none leaves a live token', async t => {
+    await test('without a grace, at most one of twenty concurrent refreshes is answered, and no live token is left', async t => {
       const { login, refresh, lives } = await setting(stores, { refreshGraceSeconds: 0 })
       const { refreshToken } = await login()
       const settled = await Promise.allSettled(Array.from({ length: 20 }, () => refresh(refreshToken)))
       const answers = settled.flatMap(each => (each.status === 'fulfilled' ? [each.value] : []))
       t.equal(answers.length, 1)
-      for (const { accessToken } of answers) t.notOk(await lives(accessToken), 'the losers were a theft')
+      for (const { accessToken } of answers) t.notOk(await lives(accessToken), 'the other refreshes count as a theft')
     })
   })
 )

@@ -13,7 +13,7 @@ const POLICY = {
   loginAttempts: 0
 }
 
-/** What the walk believes of a grant, a code and a token. Instants in seconds since the walk began. */
+/** What the walk expects of a grant, a code and a token. Instants are in seconds since the walk began. */
 interface Grant {
   readonly client: number
   readonly user: number
@@ -62,7 +62,7 @@ const ENDS = [
 ] as const
 const TIMES = ['wait', 'wait', 'wait', 'sweep'] as const
 
-/** What to do, on which of what there is. */
+/** One step of a walk. `pick` chooses the client, the user, the code and the token. */
 const step = fc.record({
   action: fc.oneof(
     { weight: 10, arbitrary: fc.constantFrom(...ACTIONS) },
@@ -155,10 +155,11 @@ class Walk {
         return spent && this.#refresh(spent)
       }
       case 'race': {
-        // Twins within the grace: both are answered alike, or both refused.
+        // Two refreshes at once: both get the same answer, or both are refused.
         if (token === undefined) return
         const answers = await Promise.all([this.#ask(token), this.#ask(token)])
-        if (JSON.stringify(answers[0]) !== JSON.stringify(answers[1])) throw new Error('twins with two answers')
+        if (JSON.stringify(answers[0]) !== JSON.stringify(answers[1]))
+          throw new Error('two refreshes at once got two answers')
         return this.#judge(token, answers[0])
       }
       case 'revokeAccess':
@@ -184,7 +185,7 @@ class Walk {
         return
       }
       case 'thief': {
-        // Nor do its attempts with a code, spent or not.
+        // Another client's attempts with a code change nothing either, spent or not.
         if (code === undefined) return
         const form = { ...blankRequest, grantType: 'authorization_code', code: code.secret }
         const stolen = await useCases.issueToken(await this.#client(1 - code.grant.client), form).catch(refusal)
@@ -224,7 +225,7 @@ class Walk {
     const answer = await this.#world.useCases.issueToken(by, form).catch(refusal)
     const due = !code.grant.dead && !code.spent && this.#now < code.endsAt
     if (due !== (answer !== undefined)) throw new Error(`a code was ${due ? 'refused' : 'accepted'}`)
-    // A second use ends what the first one bought.
+    // A second use ends the tokens of the first one.
     if (code.spent) code.grant.dead = true
     if (answer === undefined) return
     code.spent = true
@@ -254,7 +255,7 @@ class Walk {
     if (successor !== undefined) {
       const { accessToken, refreshToken } = successor.answer
       const same = answer.accessToken === accessToken && answer.refreshToken === refreshToken
-      if (!same) throw new Error('a repeat with another answer')
+      if (!same) throw new Error('a repeat got another answer')
       return
     }
     token.spentAt = this.#now
@@ -262,7 +263,7 @@ class Walk {
     token.successor = this.#newToken(answer, grant)
   }
 
-  /** What the walk believes of every token is what the service says. */
+  /** Throws if the service says something else of a token than the walk expects. */
   async check(): Promise<void> {
     const { useCases } = this.#world
     const asking = await this.#client(0)
@@ -287,7 +288,7 @@ const refusal = (error: { readonly code?: string }): undefined => {
   if (error.code !== 'invalid_grant') throw error
 }
 
-t.test('on any walk, what should be dead never opens and what should live always does', t =>
+t.test('after any sequence of steps, dead tokens are refused and live tokens are accepted', t =>
   onEveryStore(t, async (t, stores) => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 60, size: 'max' }), async steps => {
