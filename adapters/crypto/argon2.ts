@@ -14,11 +14,14 @@ export interface Argon2Parameters {
 }
 
 export interface PasswordHasherOptions {
-  /** Hashes at once; by default one less than the cores, at least 1 and at most 3: zlib and DNS share libuv's four threads. */
+  /**
+   * How many hashes run at once. By default one less than the cores, at least 1 and at most 3, because zlib and DNS
+   * share libuv's four threads.
+   */
   readonly concurrency?: number | undefined
-  /** Hashes that may wait beside those; 64 by default. */
+  /** How many more hashes may wait; 64 by default. */
   readonly queue?: number | undefined
-  /** 19 MiB, 2 passes and 1 lane by default, as OWASP has it. */
+  /** By default 19 MiB, 2 passes and 1 lane, as OWASP recommends. */
   readonly parameters?: Argon2Parameters | undefined
 }
 
@@ -33,13 +36,15 @@ export const createPasswordHasher = ({
   const pass = createGate(concurrency, queue)
   const { memoryCost, timeCost, parallelism } = parameters
   const current = `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$`
-  // Written, not computed: the first comparison with it takes as long as every other. No password is known to hash to it.
+  // The hash to compare with when there is none; nobody knows a password for it. It is made of random bytes and not
+  // computed, so that the first comparison takes as long as every other.
   const dummy = `${current}${phcBase64(randomBytes(SALT_BYTES))}$${phcBase64(randomBytes(HASH_BYTES))}`
 
   return {
     async hash(password) {
       const salt = randomBytes(SALT_BYTES)
-      // The package's algorithm and version are const enums, which `isolatedModules` cannot read: argon2id, version 19, is its default.
+      // The package has const enums for algorithm and version, which `isolatedModules` cannot read. Its default is
+      // argon2id, version 19.
       const hash = await pass(() =>
         argon2id(password, { memoryCost, timeCost, parallelism, outputLen: HASH_BYTES, salt })
       )

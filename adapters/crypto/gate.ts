@@ -1,33 +1,33 @@
 import { performance } from 'node:perf_hooks'
 import { DomainError } from '../../core/errors.js'
 
-/** Runs `work` in its turn. Rejects with `overloaded` when too many wait. */
+/** Runs `work` when a place is free. Rejects with `overloaded` when too many calls wait for a place. */
 export type Gate = <T>(work: () => Promise<T>) => Promise<T>
 
 /**
- * How long a place rests after work, as a multiple of the time that the work took and of how busy the event loop has been of late:
- * hashes take memory and cores from what else is served.
+ * How long a place rests after its work: this factor times the duration of the work times the average utilization of
+ * the event loop. Hashes take memory and cores from other requests, so the busier the process is, the longer it rests.
  */
 const REST = 6
-/** Utilization of the event loop below which nothing rests. */
+/** Below this average utilization of the event loop no place rests. */
 const IDLE = 0.3
 /**
- * What the latest piece of work counts in that. A single one tells little: on a core that it shares with hashes, a loop that has
- * nothing to do seems half busy now and then, as waiting for the core counts as busy.
+ * The weight of the latest piece of work in the average utilization. A single piece tells little: an idle event loop
+ * that shares its core with hashes seems half busy now and then, because waiting for the core counts as busy.
  */
 const WEIGHT = 1 / 3
-/** Milliseconds below which a rest is not worth a timer. */
+/** In milliseconds. A shorter rest is not worth a timer. */
 const SHORTEST_REST = 2
 
-/** Lets `concurrency` pieces of work run at once and `queue` more wait, first come, first served. */
+/** Has places for `concurrency` pieces of work at once and lets `queue` more wait, first come, first served. */
 export const createGate = (concurrency: number, queue: number): Gate => {
   const waiting: (() => void)[] = []
   let running = 0
-  /** Utilization of the event loop beside the pieces of work, the latest counting most. */
-  let busy = 0
+  /** The utilization of the event loop while work ran, averaged with {@link WEIGHT}. */
+  let utilization = 0
 
-  // The place is handed on, not freed: a newcomer cannot overtake whoever waits.
-  const handOn = (): void => {
+  // The place goes straight to the next call in the queue: a new call cannot overtake it.
+  const passPlaceOn = (): void => {
     const next = waiting.shift()
     if (next === undefined) running -= 1
     else next()
@@ -47,11 +47,11 @@ export const createGate = (concurrency: number, queue: number): Gate => {
     try {
       return await work()
     } finally {
-      const { utilization } = performance.eventLoopUtilization(loop)
-      busy += WEIGHT * (utilization - busy)
-      const rest = REST * busy * (performance.now() - startedAt)
-      if (busy < IDLE || rest < SHORTEST_REST) handOn()
-      else setTimeout(handOn, rest)
+      const { utilization: latest } = performance.eventLoopUtilization(loop)
+      utilization += WEIGHT * (latest - utilization)
+      const rest = REST * utilization * (performance.now() - startedAt)
+      if (utilization < IDLE || rest < SHORTEST_REST) passPlaceOn()
+      else setTimeout(passPlaceOn, rest)
     }
   }
 }

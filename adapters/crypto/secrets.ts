@@ -3,10 +3,10 @@ import type { Secrets } from '../../core/ports.js'
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 const LENGTH = 32
-/** The greatest multiple of 62 in a byte: taken mod 62, the bytes below it favour no character. */
+/** The greatest multiple of 62 that a byte can hold. Bytes below it favour no character when they are taken mod 62. */
 const BOUND = 248
 
-/** Enough for 32 characters in all but three of a million draws; those take a second block. */
+/** Bytes per block: enough for 32 characters in all but three of a million draws, which take a second block. */
 const BLOCK = 40
 
 const draw = (block: (counter: number) => Uint8Array): string => {
@@ -20,7 +20,7 @@ const draw = (block: (counter: number) => Uint8Array): string => {
 }
 
 export const createSecrets = (): Secrets => {
-  // A hundred draws from one call to the system's generator.
+  // One call to the system's random generator serves a hundred draws.
   const pool = new Uint8Array(100 * BLOCK)
   let used = pool.length
 

@@ -17,7 +17,8 @@ export const createAttemptStore = (): AttemptStore => {
 
   const beginWindow = (key: Digest, at: Date, seconds: number): Window => {
     const window: Window = { count: 0, endsAt: secondsAfter(at, seconds).getTime() }
-    // Deleted first: the map stays in the order in which the windows began, and the housekeeping finds the ended ones first.
+    // `delete` before `set` puts the key at the end of the map: windows lie in the order in which they began, and
+    // `removeExpired` meets the ended ones first.
     windows.delete(key)
     windows.set(key, window)
     return window

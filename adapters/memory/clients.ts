@@ -31,7 +31,7 @@ export const createClientStore = (tables: Tables): ClientStore => {
     },
 
     async list() {
-      // By UTF-16 code units; client ids are ASCII, where that is the order of the code points.
+      // `<` compares UTF-16 code units. Client ids are ASCII, where this is the order of code points.
       return Array.from(clients.values(), row => row.client)
         .sort((a, b) => (a.id < b.id ? -1 : 1))
         .map(copyClient)

@@ -4,14 +4,14 @@ import { copyGrant, type GrantRow, isLive, minuteOf, removeGrant, schedule, type
 export const createGrantStore = (tables: Tables): GrantStore => {
   const { grants, due } = tables
 
-  /** Up to `limit` grants that may be expired before `at`. */
+  /** Up to `limit` grants that may have expired before `at`. */
   const takeDue = (at: number, limit: number): GrantRow[] => {
     const found: GrantRow[] = []
     for (const [minute, waiting] of due) {
       if (minute > minuteOf(at)) continue
       for (const grant of waiting) {
         if (found.length >= limit) return found
-        // A grant that is due within the minute of `at`, but later, is left for a later call.
+        // A grant whose last expiry lies in the minute of `at`, but not before `at`, is left for a later call.
         if (grant.lastExpiry < at || grant.dueMinute < minuteOf(grant.lastExpiry)) found.push(grant)
       }
     }
@@ -35,7 +35,8 @@ export const createGrantStore = (tables: Tables): GrantStore => {
         if (grant.lastExpiry < at.getTime()) {
           removeGrant(tables, grant)
         } else {
-          // Tokens do not move their grant as they are stored: most grants are looked at once per refresh token at most.
+          // A grant is moved here and not when a token is stored under it: most grants are looked at once per refresh
+          // token at most.
           unschedule(tables, grant)
           schedule(tables, grant)
         }

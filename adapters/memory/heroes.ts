@@ -2,7 +2,7 @@ import type { Hero, NewHero } from '../../core/model.js'
 import type { HeroStore } from '../../core/ports.js'
 
 interface HeroRow {
-  /** Frozen, and so handed out as it is: a list of a hundred thousand copies nothing. */
+  /** Frozen, so that it is returned without a copy: a list of a hundred thousand heroes copies nothing. */
   readonly hero: Hero
   readonly lowerCaseName: string
 }
@@ -13,7 +13,7 @@ const toRow = (id: number, { name }: NewHero): HeroRow => ({
 })
 
 export const createHeroStore = (): HeroStore => {
-  // The index is the id: ids are never given out again, so a list after an id begins where it must, without a search.
+  // The index is the id. No id is given out again, so a list that begins after an id needs no search.
   const rows: (HeroRow | undefined)[] = [undefined]
   const names = new Set<string>()
 

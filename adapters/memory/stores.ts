@@ -11,8 +11,8 @@ import { createUserStore } from './users.js'
 export type Stores = Pick<Ports, 'heroes' | 'users' | 'clients' | 'grants' | 'codes' | 'tokens' | 'attempts'>
 
 /**
- * Every store, empty, in this process's memory. A method does its work before its promise is handed out,
- * in one turn of the event loop: that is what makes each of them atomic.
+ * All stores, empty, in the memory of this process. Every method is atomic, because it does its work before it returns
+ * its promise, in one turn of the event loop.
  */
 export const createMemoryStores = (): Stores => {
   const tables = createTables()

@@ -16,13 +16,13 @@ export interface GrantRow {
   readonly grant: Grant
   readonly user: UserRow
   readonly client: ClientRow
-  /** The user's when the grant began. */
+  /** The generation of the user when the grant began. */
   readonly generation: number
-  /** The tombstone: look-ups honour it, and nothing is stored under it any more. */
+  /** The tombstone: once it is true, nothing under the grant is found and nothing more is stored under it. */
   revoked: boolean
   /** When the last of its codes and tokens expires, in milliseconds. */
   lastExpiry: number
-  /** The minute under which the grant waits to be looked at; of the last expiry or before it. */
+  /** The key of the grant in {@link Tables.due}: the minute of the last expiry or an earlier one. */
   dueMinute: number
   readonly codes: CodeRow[]
   readonly tokens: TokenRow[]
@@ -48,7 +48,7 @@ export interface Tables {
   readonly codes: Map<Digest, CodeRow>
   readonly tokensByAccess: Map<Digest, TokenRow>
   readonly tokensByRefresh: Map<Digest, TokenRow>
-  /** Spent refresh tokens whose nonce was not erased. */
+  /** Spent refresh tokens that still have their nonce. */
   readonly withNonce: Set<TokenRow>
   /** Grants by {@link GrantRow.dueMinute}. */
   readonly due: Map<number, Set<GrantRow>>
@@ -65,7 +65,7 @@ export const createTables = (): Tables => ({
   due: new Map()
 })
 
-// Each way of ending every grant of a user moves the generation on: to compare it ends them all without touching one.
+// Ending all grants of a user raises the user's generation: grants of an earlier one are dead without being touched.
 export const isLive = ({ revoked, generation, user }: GrantRow): boolean =>
   !revoked && generation === user.user.generation
 
@@ -104,7 +104,7 @@ export const extend = (grant: GrantRow, expiresAt: Date | undefined): void => {
   if (expiresAt !== undefined) grant.lastExpiry = Math.max(grant.lastExpiry, expiresAt.getTime())
 }
 
-/** Puts the grant where the housekeeping looks for it once everything it has by now is expired. */
+/** Puts the grant where `removeExpired` looks for it once all its present codes and tokens have expired. */
 export const schedule = ({ due }: Tables, grant: GrantRow): void => {
   grant.dueMinute = minuteOf(grant.lastExpiry)
   const waiting = due.get(grant.dueMinute)
@@ -142,8 +142,8 @@ export const copyGrant = ({ id, userId, clientId, scopes, expiresAt }: Grant): G
   expiresAt: copyDate(expiresAt)
 })
 
-// Copies on the way in and on the way out, key by key: a Date cannot be frozen, and a caller's extra keys
-// (a StoredCode's `spent`, say) stay outside, as they do in a database.
+// Records are copied when they are stored and when they are returned, because a Date cannot be frozen. They are copied
+// key by key, so that extra keys of a caller (the `spent` of a StoredCode, say) are not stored, as in a database.
 export const copyToken = (token: Token, grant: Grant): Token => ({
   accessDigest: token.accessDigest,
   refreshDigest: token.refreshDigest,

@@ -38,7 +38,7 @@ export const createUserStore = (tables: Tables): UserStore => {
     },
 
     async list() {
-      // A Map keeps the order of insertion, which is that of the ids.
+      // A Map keeps the order of insertion, which is the order of the ids.
       return Array.from(users.values(), row => row.user)
     },
 

@@ -7,7 +7,7 @@ const WINDOW = 900
 const limits = (most: number, ...keys: string[]): AttemptLimit[] => keys.map(key => ({ key, most }))
 
 export const attemptContract = async (t: Test, createStores: CreateStores): Promise<void> => {
-  await t.test('as many attempts as fit are counted, and the next is told when the window ends', async t => {
+  await t.test('attempts are counted up to the limit, and the next one is told when the window ends', async t => {
     const { attempts } = await createStores()
     const three = limits(3, someDigest())
     t.equal(await attempts.take(three, at(0), WINDOW), undefined)
@@ -17,17 +17,17 @@ export const attemptContract = async (t: Test, createStores: CreateStores): Prom
     t.strictSame(await attempts.take(three, at(899.999), WINDOW), at(900), 'a refused attempt moves nothing')
   })
 
-  await t.test('a new window begins with the first attempt after the end of the last one', async t => {
+  await t.test('a new window begins with the first attempt after the end of the last window', async t => {
     const { attempts } = await createStores()
     const one = limits(1, someDigest())
     await attempts.take(one, at(0), WINDOW)
     t.strictSame(await attempts.take(one, at(1), WINDOW), at(900))
     t.equal(await attempts.take(one, at(1000), WINDOW), undefined)
     t.strictSame(await attempts.take(one, at(1001), WINDOW), at(1900))
-    t.equal(await attempts.take(one, at(1900), WINDOW), undefined, 'the told instant is late enough')
+    t.equal(await attempts.take(one, at(1900), WINDOW), undefined, 'the returned instant is late enough')
   })
 
-  await t.test('windows have the length that their first attempt asks for, to the millisecond', async t => {
+  await t.test('a window has the length that its first attempt asks for, to the millisecond', async t => {
     const { attempts } = await createStores()
     const [short, long] = [limits(1, someDigest()), limits(1, someDigest())]
     await attempts.take(short, at(0.001), 1)
@@ -36,7 +36,7 @@ export const attemptContract = async (t: Test, createStores: CreateStores): Prom
     t.strictSame(await attempts.take(long, at(1), 1), at(31_536_000.002))
   })
 
-  await t.test('keys are counted apart, and each by its own limit', async t => {
+  await t.test('each key is counted by itself, by its own limit', async t => {
     const { attempts } = await createStores()
     const [a, b] = [someDigest(), someDigest()]
     t.equal(await attempts.take(limits(1, a), at(0), WINDOW), undefined)
@@ -45,7 +45,7 @@ export const attemptContract = async (t: Test, createStores: CreateStores): Prom
     t.equal(await attempts.take(limits(2, a), at(1), WINDOW), undefined)
   })
 
-  await t.test('an attempt that one key refuses is counted under none', async t => {
+  await t.test('an attempt that one key refuses is counted under no key', async t => {
     const { attempts } = await createStores()
     const [full, free] = [someDigest(), someDigest()]
     await attempts.take(limits(1, full), at(0), WINDOW)
@@ -56,7 +56,7 @@ export const attemptContract = async (t: Test, createStores: CreateStores): Prom
     t.strictSame(await attempts.take(limits(1, free), at(501), WINDOW), at(1400), 'and no window had begun')
   })
 
-  await t.test('of several full windows the last end is told', async t => {
+  await t.test('when several windows are full, the end of the last one is returned', async t => {
     const { attempts } = await createStores()
     const [early, late, free] = [someDigest(), someDigest(), someDigest()]
     await attempts.take(limits(1, early), at(0), WINDOW)
@@ -71,7 +71,7 @@ export const attemptContract = async (t: Test, createStores: CreateStores): Prom
     }
   })
 
-  await t.test('an attempt that is given back makes room for one, an attempt that was never made for none', async t => {
+  await t.test('an attempt that is given back makes room for another, unless it was never counted', async t => {
     const { attempts } = await createStores()
     const [key, unknown, pair] = [someDigest(), someDigest(), someDigest()]
     await attempts.take(limits(2, key), at(0), WINDOW)
@@ -98,7 +98,7 @@ export const attemptContract = async (t: Test, createStores: CreateStores): Prom
     t.strictSame(await attempts.take(limits(3, other), at(104), WINDOW), at(900), 'other keys keep theirs')
   })
 
-  await t.test('an attempt that is given back from every key clears none', async t => {
+  await t.test('an attempt that is given back from every key clears no key', async t => {
     const { attempts } = await createStores()
     const [user, pair] = [someDigest(), someDigest()]
     for (let i = 0; i < 3; i++) await attempts.take(limits(3, user, pair), at(i), WINDOW)
@@ -117,7 +117,7 @@ export const attemptContract = async (t: Test, createStores: CreateStores): Prom
     await attempts.giveBack([], someDigest())
   })
 
-  await t.test('a returned instant that someone changes is unchanged in the store', async t => {
+  await t.test('a change to a returned instant does not change the store', async t => {
     const { attempts } = await createStores()
     const one = limits(1, someDigest())
     const now = at(0)
@@ -127,7 +127,7 @@ export const attemptContract = async (t: Test, createStores: CreateStores): Prom
     t.strictSame(await attempts.take(one, at(1), WINDOW), at(900))
   })
 
-  await t.test('of twenty attempts at once no more are counted than fit', async t => {
+  await t.test('twenty attempts at once are counted up to the limit', async t => {
     const { attempts } = await createStores()
     for (const most of [1, 10, 19]) {
       const some = limits(most, someDigest())
@@ -140,7 +140,7 @@ export const attemptContract = async (t: Test, createStores: CreateStores): Prom
     }
   })
 
-  await t.test('of twenty attempts at once after the end of a window no more are counted than fit', async t => {
+  await t.test('twenty attempts at once after the end of a window are counted up to the limit', async t => {
     const { attempts } = await createStores()
     const some = limits(5, someDigest())
     for (let i = 0; i < 5; i++) await attempts.take(some, at(0), WINDOW)
@@ -148,7 +148,7 @@ export const attemptContract = async (t: Test, createStores: CreateStores): Prom
     t.equal(answers.filter(answer => answer === undefined).length, 5)
   })
 
-  await t.test('attempts at once under the same keys in different orders get in nobody’s way', async t => {
+  await t.test('concurrent attempts under the same keys in different orders do not disturb each other', async t => {
     const { attempts } = await createStores()
     const [a, b, c] = [someDigest(), someDigest(), someDigest()]
     const orders = [
@@ -163,7 +163,7 @@ export const attemptContract = async (t: Test, createStores: CreateStores): Prom
     t.equal(await attempts.take(limits(7, a, b, c), at(1), WINDOW), undefined)
   })
 
-  await t.test('what is given back beside other attempts is neither lost nor given twice', async t => {
+  await t.test('an attempt that is given back during another attempt is neither lost nor given back twice', async t => {
     const { attempts } = await createStores()
     await rounds(
       async () => {
@@ -181,7 +181,7 @@ export const attemptContract = async (t: Test, createStores: CreateStores): Prom
     )
   })
 
-  await t.test('ended windows are removed, up to the limit; those that go on keep their count', async t => {
+  await t.test('ended windows are removed, up to the limit, and other windows keep their counts', async t => {
     const { attempts } = await createStores()
     const ended = Array.from({ length: 5 }, someDigest)
     const current = someDigest()
@@ -195,7 +195,7 @@ export const attemptContract = async (t: Test, createStores: CreateStores): Prom
     t.strictSame(await attempts.take(limits(1, current), at(901), WINDOW), at(960))
   })
 
-  await t.test('a window that began anew is not removed with the one before', async t => {
+  await t.test('a new window is not removed with the ended window before it', async t => {
     const { attempts } = await createStores()
     const one = limits(1, someDigest())
     await attempts.take(one, at(0), WINDOW)
@@ -204,7 +204,7 @@ export const attemptContract = async (t: Test, createStores: CreateStores): Prom
     t.strictSame(await attempts.take(one, at(1002), WINDOW), at(1900))
   })
 
-  await t.test('two who remove ended windows at once leave none and remove none twice', async t => {
+  await t.test('concurrent removals of ended windows leave none and remove none twice', async t => {
     const { attempts } = await createStores()
     const keys = Array.from({ length: 20 }, someDigest)
     for (const key of keys) await attempts.take(limits(1, key), at(0), WINDOW)
@@ -217,7 +217,7 @@ export const attemptContract = async (t: Test, createStores: CreateStores): Prom
     t.equal(await attempts.removeExpired(at(901), 100), 0)
   })
 
-  await t.test('an attempt beside the removal of its ended window is counted', async t => {
+  await t.test('an attempt during the removal of its ended window is counted', async t => {
     const { attempts } = await createStores()
     await rounds(
       async () => {

@@ -31,7 +31,7 @@ const fullClient = (): Client =>
   })
 
 export const clientContract = async (t: Test, createStores: CreateStores): Promise<void> => {
-  await t.test('a client comes back as it was stored, with all it can have', async t => {
+  await t.test('a client with every value that it can have is returned as it was stored', async t => {
     const { clients } = await createStores()
     const client = fullClient()
     t.equal(await clients.insert(client), true)
@@ -39,14 +39,14 @@ export const clientContract = async (t: Test, createStores: CreateStores): Promi
     t.strictSame(await clients.list(), [client])
   })
 
-  await t.test('a public client without anything comes back with undefined and an empty list', async t => {
+  await t.test('a public client without any value is returned with undefined and an empty list', async t => {
     const { clients } = await createStores()
     const client = clientWith({ secretDigest: undefined })
     t.equal(await clients.insert(client), true)
     t.strictSame(await clients.find(client.id), client)
   })
 
-  await t.test('scopes and names come back unchanged and in their order, whatever their characters', async t => {
+  await t.test('scopes and names are returned unchanged and in their order, whatever their characters', async t => {
     const { clients } = await createStores()
     const allowedScopes = [...ODD_TEXTS, '', ...ODD_TEXTS]
     const client = clientWith({ allowedScopes, redirectUri: `https://a.example/${'x'.repeat(1980)}` })
@@ -60,7 +60,7 @@ export const clientContract = async (t: Test, createStores: CreateStores): Promi
     t.strictSame((await clients.update(client.id, { allowedScopes: [''] }))?.allowedScopes, [''])
   })
 
-  await t.test('nothing is done with a client that nobody registered', async t => {
+  await t.test('a client that is not registered is neither found, changed nor removed', async t => {
     const { clients } = await createStores()
     await clients.insert(clientWith({ id: 'app' }))
     for (const id of ['', 'App', 'app ', 'ap%', 'app_', '\u{1f9b8}']) {
@@ -71,7 +71,7 @@ export const clientContract = async (t: Test, createStores: CreateStores): Promi
     }
   })
 
-  await t.test('an id that is taken stores and changes nothing', async t => {
+  await t.test('a client with a taken id is not stored, and nothing changes', async t => {
     const { clients } = await createStores()
     const client = clientWith({ id: 'app', name: 'first' })
     await clients.insert(client)
@@ -79,7 +79,7 @@ export const clientContract = async (t: Test, createStores: CreateStores): Promi
     t.strictSame(await clients.list(), [client])
   })
 
-  await t.test('of twenty clients with one id at once exactly one is stored', async t => {
+  await t.test('when twenty clients with one id are inserted at once, exactly one is stored', async t => {
     const { clients } = await createStores()
     const rivalling = await rivals(async rival => {
       const client = clientWith({ id: 'app', name: `rival ${rival}` })
@@ -101,7 +101,7 @@ export const clientContract = async (t: Test, createStores: CreateStores): Promi
     )
   })
 
-  await t.test('a client that someone changes before or after is unchanged in the store', async t => {
+  await t.test('a change to a client record does not change the store', async t => {
     const { clients } = await createStores()
     const client = fullClient()
     const kept = structuredClone(client)
@@ -121,7 +121,7 @@ export const clientContract = async (t: Test, createStores: CreateStores): Promi
     t.strictSame((await clients.find(kept.id))?.previousSecret?.until, at(60))
   })
 
-  await t.test('a change leaves every key alone that it does not name, and undefined empties one', async t => {
+  await t.test('a change leaves the keys that it does not name as they are, and undefined removes a value', async t => {
     const { clients } = await createStores()
     const client = fullClient()
     await clients.insert(client)
@@ -143,7 +143,7 @@ export const clientContract = async (t: Test, createStores: CreateStores): Promi
     }
   })
 
-  await t.test('changes of different keys at once are all kept', async t => {
+  await t.test('concurrent changes of different keys are all kept', async t => {
     const { clients } = await createStores()
     await rounds(
       async () => {
@@ -165,7 +165,7 @@ export const clientContract = async (t: Test, createStores: CreateStores): Promi
     )
   })
 
-  await t.test('a new secret keeps the present one as the previous one until then', async t => {
+  await t.test('a new secret keeps the present secret as the previous one until the given instant', async t => {
     const { clients } = await createStores()
     const client = fullClient()
     await clients.insert(client)
@@ -185,7 +185,7 @@ export const clientContract = async (t: Test, createStores: CreateStores): Promi
     )
   })
 
-  await t.test('a new secret without a time to keep leaves no previous one', async t => {
+  await t.test('a new secret without such an instant leaves no previous secret', async t => {
     const { clients } = await createStores()
     const client = fullClient()
     await clients.insert(client)
@@ -194,7 +194,7 @@ export const clientContract = async (t: Test, createStores: CreateStores): Promi
     t.strictSame(await clients.find(client.id), { ...client, secretDigest: digest, previousSecret: undefined })
   })
 
-  await t.test('twenty new secrets at once leave one and the one before it', async t => {
+  await t.test('twenty concurrent rotations of the secret leave one secret and the one before it', async t => {
     const { clients } = await createStores()
     const client = clientWith()
     await clients.insert(client)
@@ -226,7 +226,7 @@ export const clientContract = async (t: Test, createStores: CreateStores): Promi
     t.strictSame(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
   })
 
-  await t.test('a client that is removed is gone with every code and token, those of others stay', async t => {
+  await t.test('a client is removed with all its codes and tokens, and those of others stay', async t => {
     const stores = await createStores()
     const { clients, codes, tokens, users } = stores
     const parties = await register(stores)
@@ -263,7 +263,7 @@ export const clientContract = async (t: Test, createStores: CreateStores): Promi
     t.strictSame(
       (await findAll()).slice(1),
       [undefined, undefined, undefined, undefined, undefined],
-      'the id comes back alone'
+      'a new client with the id has none of the codes and tokens'
     )
   })
 
@@ -279,7 +279,7 @@ export const clientContract = async (t: Test, createStores: CreateStores): Promi
     t.equal(await stores.codes.find(code.digest), undefined)
   })
 
-  await t.test('of twenty calls that remove one client at once exactly one does', async t => {
+  await t.test('when twenty calls remove one client at once, exactly one succeeds', async t => {
     const stores = await createStores()
     const parties = await register(stores)
     await logIn(stores, parties)

@@ -18,7 +18,7 @@ import {
 } from './records.js'
 
 export const codeContract = async (t: Test, createStores: CreateStores): Promise<void> => {
-  await t.test('a code comes back as it was stored, unspent, with all it can have', async t => {
+  await t.test('a code with every value that it can have is returned as it was stored, unspent', async t => {
     const stores = await createStores()
     const parties = await register(stores)
     const code: Code = {
@@ -33,13 +33,13 @@ export const codeContract = async (t: Test, createStores: CreateStores): Promise
     t.strictSame(await stores.codes.find(code.digest), { ...code, spent: false })
   })
 
-  await t.test('a code without a redirect URI and a challenge comes back with undefined', async t => {
+  await t.test('a code without a redirect URI and a challenge is returned with undefined', async t => {
     const stores = await createStores()
     const code = await authorize(stores, await register(stores))
     t.strictSame(await stores.codes.find(code.digest), { ...code, spent: false })
   })
 
-  await t.test('the scopes of a grant come back in their order, whatever their characters', async t => {
+  await t.test('the scopes of a grant are returned in their order, whatever their characters', async t => {
     const stores = await createStores()
     const parties = await register(stores)
     const code = codeUnder(grantTo(parties, { scopes: ['', ...ODD_TEXTS, ''] }))
@@ -47,7 +47,7 @@ export const codeContract = async (t: Test, createStores: CreateStores): Promise
     t.strictSame(await stores.codes.find(code.digest), { ...code, spent: false })
   })
 
-  await t.test('a code that someone changes before or after is unchanged in the store', async t => {
+  await t.test('a change to a code record does not change the store', async t => {
     const stores = await createStores()
     const code = codeUnder(grantTo(await register(stores), { scopes: ['a'] }))
     const kept = structuredClone(code)
@@ -57,7 +57,7 @@ export const codeContract = async (t: Test, createStores: CreateStores): Promise
     t.strictSame(await stores.codes.find(kept.digest), { ...kept, spent: false })
   })
 
-  await t.test('nothing is done with a code that nobody stored', async t => {
+  await t.test('a code that was never stored is neither found nor spent', async t => {
     const stores = await createStores()
     const code = await authorize(stores, await register(stores))
     const token = tokenUnder(code.grant)
@@ -68,28 +68,25 @@ export const codeContract = async (t: Test, createStores: CreateStores): Promise
     t.equal((await stores.codes.find(code.digest))?.spent, false)
   })
 
-  await t.test(
-    'a code is stored only for a user who is there, at the same generation, and a client who is',
-    async t => {
-      const stores = await createStores()
-      const parties = await register(stores)
-      const { user } = parties
-      const code = codeUnder(grantTo(parties))
-      for (const generation of [user.generation + 1, user.generation - 1]) {
-        t.equal(await stores.codes.insert(code, generation), false, `generation ${generation}`)
-      }
-      for (const userId of [user.id + 1, 0, -1, 2 ** 31, Number.MAX_SAFE_INTEGER]) {
-        const grant = { ...code.grant, userId }
-        t.equal(await stores.codes.insert({ ...code, grant }, user.generation), false, `user ${userId}`)
-      }
-      const grant = { ...code.grant, clientId: 'nobody' }
-      t.equal(await stores.codes.insert({ ...code, grant }, user.generation), false)
-      t.equal(await stores.codes.find(code.digest), undefined)
-      t.equal(await stores.codes.insert(code, user.generation), true, 'neither code nor grant had been stored')
+  await t.test('a code is stored only if its client exists and its user exists at the same generation', async t => {
+    const stores = await createStores()
+    const parties = await register(stores)
+    const { user } = parties
+    const code = codeUnder(grantTo(parties))
+    for (const generation of [user.generation + 1, user.generation - 1]) {
+      t.equal(await stores.codes.insert(code, generation), false, `generation ${generation}`)
     }
-  )
+    for (const userId of [user.id + 1, 0, -1, 2 ** 31, Number.MAX_SAFE_INTEGER]) {
+      const grant = { ...code.grant, userId }
+      t.equal(await stores.codes.insert({ ...code, grant }, user.generation), false, `user ${userId}`)
+    }
+    const grant = { ...code.grant, clientId: 'nobody' }
+    t.equal(await stores.codes.insert({ ...code, grant }, user.generation), false)
+    t.equal(await stores.codes.find(code.digest), undefined)
+    t.equal(await stores.codes.insert(code, user.generation), true, 'neither code nor grant had been stored')
+  })
 
-  await t.test('expiry is left to the caller: an expired code is found and redeemed', async t => {
+  await t.test('the caller judges expiry: an expired code is found and redeemed', async t => {
     const stores = await createStores()
     const code = await authorize(stores, await register(stores), { expiresAt: new Date(1) })
     t.strictSame(await stores.codes.find(code.digest), { ...code, spent: false })
@@ -109,7 +106,7 @@ export const codeContract = async (t: Test, createStores: CreateStores): Promise
     t.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)
   })
 
-  await t.test('a code is redeemed once, ever, and a second token is not stored', async t => {
+  await t.test('a code is redeemed at most once, ever, and a second token is not stored', async t => {
     const stores = await createStores()
     const code = await authorize(stores, await register(stores))
     const [first, second] = [tokenUnder(code.grant), tokenUnder(code.grant)]
@@ -121,7 +118,7 @@ export const codeContract = async (t: Test, createStores: CreateStores): Promise
     t.equal(await stores.tokens.findByRefresh(second.refreshDigest), undefined)
   })
 
-  await t.test('a code that is burnt is spent for nothing', async t => {
+  await t.test('a code that is burnt is spent, and no token is stored', async t => {
     const stores = await createStores()
     const code = await authorize(stores, await register(stores))
     const token = tokenUnder(code.grant)
@@ -132,26 +129,26 @@ export const codeContract = async (t: Test, createStores: CreateStores): Promise
     t.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)
   })
 
-  await t.test('of twenty who redeem one code at once exactly one has its token stored', async t => {
+  await t.test('when twenty calls redeem one code at once, exactly one has its token stored', async t => {
     const stores = await createStores()
     const code = await authorize(stores, await register(stores))
     const answers = await rivals(async () => {
       const token = tokenUnder(code.grant)
       const won = await stores.codes.redeem(code.digest, token)
-      t.equal((await stores.codes.find(code.digest))?.spent, true, 'whoever is answered finds it spent')
+      t.equal((await stores.codes.find(code.digest))?.spent, true, 'every call finds the code spent after its answer')
       return { won, stored: (await stores.tokens.findByAccess(token.accessDigest)) !== undefined }
     })
     t.equal(answers.filter(({ won }) => won).length, 1)
     t.ok(answers.every(({ won, stored }) => won === stored))
   })
 
-  await t.test('of twenty who burn one code at once exactly one does', async t => {
+  await t.test('when twenty calls burn one code at once, exactly one succeeds', async t => {
     const stores = await createStores()
     const code = await authorize(stores, await register(stores))
     t.equal((await rivals(() => stores.codes.burn(code.digest))).filter(won => won).length, 1)
   })
 
-  await t.test('of ten who redeem and ten who burn one code at once exactly one succeeds', async t => {
+  await t.test('when ten calls redeem and ten calls burn one code at once, exactly one succeeds', async t => {
     const stores = await createStores()
     const parties = await register(stores)
     for (const redeemersBegin of [true, false]) {
@@ -170,7 +167,7 @@ export const codeContract = async (t: Test, createStores: CreateStores): Promise
     }
   })
 
-  await t.test('twenty codes for one user at once are all stored, and all redeemed at once', async t => {
+  await t.test('twenty codes for one user are all stored at once, and all redeemed at once', async t => {
     const stores = await createStores()
     const parties = await register(stores)
     const codes = await rivals(() => authorize(stores, parties))
@@ -197,7 +194,7 @@ export const codeContract = async (t: Test, createStores: CreateStores): Promise
     t.ok(await stores.codes.find(other.digest), 'another grant of the same user goes on')
   })
 
-  await t.test('no token lives after a code is redeemed as its grant is revoked', async t => {
+  await t.test('no token lives after a code is redeemed while its grant is revoked', async t => {
     const stores = await createStores()
     const parties = await register(stores)
     await rounds(
@@ -215,7 +212,7 @@ export const codeContract = async (t: Test, createStores: CreateStores): Promise
     )
   })
 
-  await t.test('no code lives after it is stored as its user is revoked or gets a new password', async t => {
+  await t.test('no code lives after it is stored while its user is revoked or gets a new password', async t => {
     const stores = await createStores()
     await rounds(
       async round => {
@@ -236,7 +233,7 @@ export const codeContract = async (t: Test, createStores: CreateStores): Promise
     )
   })
 
-  await t.test('nothing lives after a code is redeemed as its user is removed or its client is', async t => {
+  await t.test('no code or token lives after a code is redeemed while its user or its client is removed', async t => {
     const stores = await createStores()
     await rounds(
       async round => {

@@ -18,18 +18,18 @@ import {
 } from './records.js'
 
 const EXPIRED = { expiresAt: at(10), refreshExpiresAt: at(20) }
-/** After whatever is EXPIRED, before the rest. */
+/** Later than the expiry of `EXPIRED` and earlier than every other expiry. */
 const NOW = at(100)
 
-/** Removes all that can be removed, in batches, as the housekeeping does. */
+/** Removes all grants that can be removed, in batches, as housekeeping does. */
 const sweep = async ({ grants }: Stores, now = NOW, limit = 1000): Promise<void> => {
   for (let batches = 0; (await grants.removeExpired(now, limit)) >= limit; batches++) {
-    if (batches >= 1000) throw new Error('there is no end of the sweeping')
+    if (batches >= 1000) throw new Error('the sweep does not end')
   }
 }
 
 export const grantContract = async (t: Test, createStores: CreateStores): Promise<void> => {
-  await t.test('a grant comes back as it was stored, until it is revoked', async t => {
+  await t.test('a grant is returned as it was stored, until it is revoked', async t => {
     const stores = await createStores()
     const parties = await register(stores)
     const grant = grantTo(parties, { scopes: ODD_TEXTS, expiresAt: at(31_536_000.999) })
@@ -64,7 +64,7 @@ export const grantContract = async (t: Test, createStores: CreateStores): Promis
     t.equal(await tokens.rotate(both.refreshDigest, someSpend(), tokenUnder(both.grant)), false)
   })
 
-  await t.test('what expires at the very instant stays, and is not looked at', async t => {
+  await t.test('a grant that expires at the very instant stays, and is not looked at', async t => {
     const stores = await createStores()
     const { codes, grants, tokens } = stores
     const parties = await register(stores)
@@ -75,7 +75,7 @@ export const grantContract = async (t: Test, createStores: CreateStores): Promis
     const successor = tokenUnder(token.grant, { expiresAt: NOW, refreshExpiresAt: NOW })
     const renewed = await logIn(stores, parties, EXPIRED)
     await tokens.rotate(renewed.refreshDigest, someSpend(5), { ...successor, grant: renewed.grant })
-    t.equal(await grants.removeExpired(NOW, 1), 1, 'the one whose first token had expired')
+    t.equal(await grants.removeExpired(NOW, 1), 1, 'the grant whose first token has expired')
     t.equal(await grants.removeExpired(NOW, 1), 0)
     t.ok(await tokens.findByRefresh(token.refreshDigest))
     t.ok(await tokens.findByAccess(accessOnly.accessDigest))
@@ -84,7 +84,7 @@ export const grantContract = async (t: Test, createStores: CreateStores): Promis
     t.equal(await grants.removeExpired(at(100.001), 10), 4)
   })
 
-  await t.test('a code that nobody used goes when it expires', async t => {
+  await t.test('a code that is never used is removed when it has expired', async t => {
     const stores = await createStores()
     const parties = await register(stores)
     const ended = await authorize(stores, parties, { expiresAt: at(99.999) })
@@ -96,7 +96,7 @@ export const grantContract = async (t: Test, createStores: CreateStores): Promis
     t.equal(await stores.codes.redeem(going.digest, tokenUnder(going.grant)), true)
   })
 
-  await t.test('a spent code stays as long as a token of its grant lives: a second use is still seen', async t => {
+  await t.test('a spent code stays while a token of its grant lives, so that a second use is seen', async t => {
     const stores = await createStores()
     const { codes, grants } = stores
     const code = await authorize(stores, await register(stores), { expiresAt: at(10) })
@@ -107,7 +107,7 @@ export const grantContract = async (t: Test, createStores: CreateStores): Promis
     t.equal(await codes.find(code.digest), undefined)
   })
 
-  await t.test('spent refresh tokens stay as long as a token of the grant lives, and go with the last', async t => {
+  await t.test('spent refresh tokens stay while a token of the grant lives, and are removed with the last', async t => {
     const stores = await createStores()
     const { tokens } = stores
     const first = await logIn(stores, await register(stores), EXPIRED)
@@ -128,7 +128,7 @@ export const grantContract = async (t: Test, createStores: CreateStores): Promis
     }
   })
 
-  await t.test('the nonces of what was removed are gone with it', async t => {
+  await t.test('the nonces of a removed grant are removed with it', async t => {
     const stores = await createStores()
     const token = await logIn(stores, await register(stores), EXPIRED)
     await stores.tokens.rotate(token.refreshDigest, someSpend(5), tokenUnder(token.grant, EXPIRED))
@@ -148,7 +148,7 @@ export const grantContract = async (t: Test, createStores: CreateStores): Promis
     t.equal(await tokens.rotate(token.refreshDigest, someSpend(), tokenUnder(token.grant)), false)
   })
 
-  await t.test('no more go at once than the limit, and in the end all do', async t => {
+  await t.test('one call removes no more grants than the limit, and repeated calls remove all', async t => {
     const stores = await createStores()
     const parties = await register(stores)
     const expired = await Promise.all(Array.from({ length: 5 }, () => logIn(stores, parties, EXPIRED)))
@@ -167,7 +167,7 @@ export const grantContract = async (t: Test, createStores: CreateStores): Promis
     t.strictSame(await stores.tokens.findByAccess(kept.accessDigest), accessOf(kept))
   })
 
-  await t.test('grants that were looked at and live on come to an end of the looking', async t => {
+  await t.test('repeated calls come to an end although the grants that they look at live on', async t => {
     const stores = await createStores()
     const parties = await register(stores)
     const successors = await rivals(async () => {
@@ -182,7 +182,7 @@ export const grantContract = async (t: Test, createStores: CreateStores): Promis
     for (const successor of successors) t.ok(await stores.tokens.findByAccess(successor.accessDigest))
   })
 
-  await t.test('a user and a client stay when their grants go, and begin new ones', async t => {
+  await t.test('a user and a client stay when their grants are removed, and can begin new grants', async t => {
     const stores = await createStores()
     const parties = await register(stores)
     await logIn(stores, parties, EXPIRED)
@@ -193,7 +193,7 @@ export const grantContract = async (t: Test, createStores: CreateStores): Promis
     t.equal(await stores.users.remove(parties.user.username), true)
   })
 
-  await t.test('two who remove at once leave nothing that expired and take nothing that lives', async t => {
+  await t.test('two concurrent removals leave no expired grant and remove no other', async t => {
     const stores = await createStores()
     const parties = await register(stores)
     await rounds(
@@ -204,7 +204,7 @@ export const grantContract = async (t: Test, createStores: CreateStores): Promis
       () => sweep(stores, NOW, 2),
       () => sweep(stores, NOW, 3),
       async ({ expired, kept }) => {
-        // One caller may have ended while the other still held what it skipped.
+        // One removal may have ended while the other still had the grants locked that the first one skipped.
         await sweep(stores)
         for (const token of expired) t.equal(await stores.tokens.findByRefresh(token.refreshDigest), undefined)
         t.strictSame(await stores.tokens.findByAccess(kept.accessDigest), accessOf(kept))
@@ -212,7 +212,7 @@ export const grantContract = async (t: Test, createStores: CreateStores): Promis
     )
   })
 
-  await t.test('a rotation beside the removal of its grant is done whole or not at all', async t => {
+  await t.test('a rotation during the removal of its grant is done whole or not at all', async t => {
     const stores = await createStores()
     const { grants, tokens } = stores
     const parties = await register(stores)
@@ -234,7 +234,7 @@ export const grantContract = async (t: Test, createStores: CreateStores): Promis
     )
   })
 
-  await t.test('a redemption beside the removal of its grant is done whole or not at all', async t => {
+  await t.test('a redemption during the removal of its grant is done whole or not at all', async t => {
     const stores = await createStores()
     const { codes, grants, tokens } = stores
     const parties = await register(stores)
@@ -256,7 +256,7 @@ export const grantContract = async (t: Test, createStores: CreateStores): Promis
     )
   })
 
-  await t.test('a login beside the removal of what expired of the same user is stored', async t => {
+  await t.test('a login during the removal of expired grants of the same user is stored', async t => {
     const stores = await createStores()
     const parties = await register(stores)
     await rounds(
@@ -271,7 +271,7 @@ export const grantContract = async (t: Test, createStores: CreateStores): Promis
     )
   })
 
-  await t.test('a user is removed or revoked beside the removal of what expired', async t => {
+  await t.test('a user can be removed or revoked during the removal of expired grants', async t => {
     const stores = await createStores()
     await rounds(
       async round => {

@@ -38,14 +38,14 @@ export const heroContract = async (t: Test, createStores: CreateStores): Promise
     t.ok(await heroes.insert({ name: 'Narco' }), 'the name stayed free')
   })
 
-  await t.test('of twenty heroes with one name at once exactly one is stored', async t => {
+  await t.test('when twenty heroes with one name are inserted at once, exactly one is stored', async t => {
     const { heroes } = await createStores()
     const stored = (await rivals(() => heroes.insert({ name: 'Bombasto' }))).filter(hero => hero !== undefined)
     t.equal(stored.length, 1)
     t.strictSame(await heroes.list(EVERY), stored)
   })
 
-  await t.test('twenty heroes with names of their own at once are all stored', async t => {
+  await t.test('when twenty heroes with different names are inserted at once, all are stored', async t => {
     const { heroes } = await createStores()
     const stored = await rivals(rival => insert(heroes, `Hero ${rival}`))
     t.equal(new Set(stored.map(({ id }) => id)).size, 20)
@@ -60,7 +60,7 @@ export const heroContract = async (t: Test, createStores: CreateStores): Promise
     )
   })
 
-  await t.test('a name that is taken stores nothing', async t => {
+  await t.test('a hero with a taken name is not stored', async t => {
     const { heroes } = await createStores()
     const hero = await insert(heroes, 'Celeritas')
     t.equal(await heroes.insert({ name: 'Celeritas' }), undefined)
@@ -76,7 +76,7 @@ export const heroContract = async (t: Test, createStores: CreateStores): Promise
     )
   })
 
-  await t.test('a name comes back unchanged, whatever its characters', async t => {
+  await t.test('a name is returned unchanged, whatever its characters', async t => {
     const { heroes } = await createStores()
     const inserted = await insertAll(heroes, ODD_TEXTS)
     t.strictSame(
@@ -90,7 +90,7 @@ export const heroContract = async (t: Test, createStores: CreateStores): Promise
     }
   })
 
-  await t.test('a returned hero that someone changes is unchanged in the store', async t => {
+  await t.test('a change to a returned hero does not change the store', async t => {
     const { heroes } = await createStores()
     const { id } = await insert(heroes, 'Dynama')
     const untouched = [{ id, name: 'Dynama' }]
@@ -107,7 +107,7 @@ export const heroContract = async (t: Test, createStores: CreateStores): Promise
     t.strictSame(await heroes.list({ nameContains: 'a', after: 0, limit: 1000 }), [])
   })
 
-  await t.test('the list is ordered by id, also after a hero took another name', async t => {
+  await t.test('the list is ordered by id, even after a hero is renamed', async t => {
     const { heroes } = await createStores()
     const [first, second, third] = await insertAll(heroes, ['c', 'b', 'a'])
     t.strictSame(await heroes.list(EVERY), [first, second, third])
@@ -145,7 +145,7 @@ export const heroContract = async (t: Test, createStores: CreateStores): Promise
     t.strictSame(await after(first?.id ?? 0), [second])
   })
 
-  await t.test('part of a name is found where JavaScript finds it once both are in lower case', async t => {
+  await t.test('a part of a name is found where JavaScript finds it in lower case', async t => {
     const { heroes } = await createStores()
     const inserted = await insertAll(heroes, [
       ...ODD_TEXTS,
@@ -195,14 +195,14 @@ export const heroContract = async (t: Test, createStores: CreateStores): Promise
     }
   })
 
-  await t.test('part of a name, a beginning and a limit hold together', async t => {
+  await t.test('a query may combine a part of a name, a beginning and a limit', async t => {
     const { heroes } = await createStores()
     const [, second, third] = await insertAll(heroes, ['Ant', 'ant', 'ANTS', 'bee', 'Giant'])
     const page = await heroes.list({ nameContains: 'aNT', after: (second?.id ?? 0) - 1, limit: 2 })
     t.strictSame(page, [second, third])
   })
 
-  await t.test('a hero that is renamed keeps its id, gives its name free and is searched by the new one', async t => {
+  await t.test('a hero that is renamed keeps its id, frees its old name and is found by the new one', async t => {
     const { heroes } = await createStores()
     const { id } = await insert(heroes, 'Tornado')
     t.strictSame(await heroes.replace(id, { name: 'RubberMan' }), { id, name: 'RubberMan' })
@@ -213,7 +213,7 @@ export const heroContract = async (t: Test, createStores: CreateStores): Promise
     t.equal(await heroes.insert({ name: 'RubberMan' }), undefined)
   })
 
-  await t.test('a hero may take its own name again, and the name of nobody else', async t => {
+  await t.test('a hero may keep its own name, but not take the name of another hero', async t => {
     const { heroes } = await createStores()
     const [first, second] = await insertAll(heroes, ['Dr. IQ', 'Magma'])
     const id = first?.id ?? 0
@@ -222,7 +222,7 @@ export const heroContract = async (t: Test, createStores: CreateStores): Promise
     t.strictSame(await heroes.list(EVERY), [first, second])
   })
 
-  await t.test('of twenty heroes that take one name at once exactly one has it', async t => {
+  await t.test('when twenty heroes are renamed to one name at once, exactly one gets it', async t => {
     const { heroes } = await createStores()
     const inserted = await insertAll(
       heroes,
@@ -235,7 +235,7 @@ export const heroContract = async (t: Test, createStores: CreateStores): Promise
     t.equal((await heroes.list(EVERY)).length, 20)
   })
 
-  await t.test('a name that one hero takes as another is stored under it goes to one of them', async t => {
+  await t.test('when a hero is renamed to a name while another is inserted with it, exactly one gets it', async t => {
     const { heroes } = await createStores()
     await rounds(
       async round => ({ id: (await insert(heroes, `before ${round}`)).id, wanted: `wanted ${round}` }),
@@ -260,13 +260,13 @@ export const heroContract = async (t: Test, createStores: CreateStores): Promise
     t.ok(again.id > id, 'an id is never given out again')
   })
 
-  await t.test('of twenty calls that remove one hero at once exactly one does', async t => {
+  await t.test('when twenty calls remove one hero at once, exactly one succeeds', async t => {
     const { heroes } = await createStores()
     const { id } = await insert(heroes, 'Mr. Nice')
     t.equal((await rivals(() => heroes.remove(id))).filter(removed => removed).length, 1)
   })
 
-  await t.test('many look-ups at once are each answered with their own hero', async t => {
+  await t.test('each of many concurrent look-ups gets its own hero', async t => {
     const { heroes } = await createStores()
     const inserted = await insertAll(
       heroes,

@@ -4,15 +4,15 @@ import type { Ports } from '../../core/ports.js'
 
 export type Stores = Pick<Ports, 'heroes' | 'users' | 'clients' | 'grants' | 'codes' | 'tokens' | 'attempts'>
 
-/** Fresh and empty stores, which share one database. Those of the call before are not used any more. */
+/** Returns empty stores, which share one database. The stores of an earlier call are not used again. */
 export type CreateStores = () => Promise<Stores>
 
-/** Milliseconds that are no round number: a column of whole seconds would lose them. */
+/** An instant with milliseconds, which a column of whole seconds would lose. */
 const START = Date.UTC(2026, 10, 5, 12, 0, 0, 7)
 
 export const at = (seconds: number): Date => new Date(START + seconds * 1000)
 
-/** Of something unguessable, and a nonce as well: both are 32 bytes in base64url. */
+/** A random digest. It serves as a nonce as well: both are 32 bytes in base64url. */
 export const someDigest = (): Digest => randomBytes(32).toString('base64url')
 
 export const somePassword = (): PasswordHash => ({
@@ -81,7 +81,7 @@ export const publicTokenUnder = (grant: Grant, changes: Partial<Token> = {}): To
   refreshExpiresAt: undefined
 })
 
-/** What a look-up by the access token finds of it. */
+/** What a look-up by the access token finds of a token. */
 export const accessOf = ({ grant, scopes, issuedAt, expiresAt }: Token): AccessToken => ({
   grantId: grant.id,
   scopes,
@@ -89,7 +89,7 @@ export const accessOf = ({ grant, scopes, issuedAt, expiresAt }: Token): AccessT
   expiresAt
 })
 
-/** A login that has happened: the user, the client and their token, which is stored. */
+/** Stores the token of a new login and returns it. */
 export const logIn = async (stores: Stores, parties: Parties, changes: Partial<Token> = {}): Promise<RefreshToken> => {
   const token = tokenUnder(grantTo(parties), changes)
   if (!(await stores.tokens.insert(token, parties.user.generation))) throw new Error('the login is not stored')
@@ -107,13 +107,13 @@ export const someSpend = (seconds = 0): { readonly at: Date; readonly nonce: str
   nonce: someDigest()
 })
 
-/** Twenty calls at once, twice the connections of the pool. */
+/** Makes twenty calls at once: twice as many as the pool has connections. */
 export const rivals = <T>(call: (rival: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: 20 }, (_, rival) => call(rival)))
 
 /**
- * Fifty times two calls at once, each the first to begin in half of them. Five pairs run beside each other,
- * one call for each connection of the pool: in a quarter of the time, and with more to get in each other's way.
+ * Makes fifty pairs of concurrent calls. Each of the two calls begins first in half of the pairs. Five pairs run at
+ * once, with one call for each connection of the pool: this takes a quarter of the time and lets more calls meet.
  */
 export const rounds = async <P, A, B>(
   prepare: (round: number) => Promise<P>,
@@ -185,7 +185,7 @@ export const ODD_TEXTS: readonly string[] = [
   '\u{1f9b8}'.repeat(255)
 ]
 
-/** Empties stores by their own means, which work alike on each: a database of its own for every test would take a minute. */
+/** Empties stores by their own methods, which every adapter has. A new database for every test would take a minute. */
 export const empty = async ({ heroes, users, clients, attempts }: Stores): Promise<void> => {
   const everyHero = await heroes.list({ nameContains: undefined, after: undefined, limit: undefined })
   const everyUser = await users.list()

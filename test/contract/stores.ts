@@ -8,7 +8,7 @@ import type { CreateStores } from './records.js'
 import { tokenContract } from './tokens.js'
 import { userContract } from './users.js'
 
-/** Every promise of core/ports.ts that a store makes, port by port. */
+/** Tests every promise that core/ports.ts makes of a store, port by port. */
 export const storeContract = async (t: Test, createStores: CreateStores): Promise<void> => {
   await t.test('heroes', t => heroContract(t, createStores))
   await t.test('users', t => userContract(t, createStores))

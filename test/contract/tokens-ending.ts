@@ -15,9 +15,12 @@ import {
   tokenUnder
 } from './records.js'
 
-/** What ends tokens: their own revocation, the grant's, the user's and the client's. */
+/**
+ * Tests what ends tokens: the revocation of the token, the grant or the user, and the removal of the user or the
+ * client.
+ */
 export const endingContract = async (t: Test, createStores: CreateStores): Promise<void> => {
-  await t.test('an access token is ended alone: its refresh token goes on, and is rotated', async t => {
+  await t.test('an access token is ended alone: its refresh token stays valid and is rotated', async t => {
     const stores = await createStores()
     const { tokens } = stores
     const parties = await register(stores)
@@ -32,7 +35,7 @@ export const endingContract = async (t: Test, createStores: CreateStores): Promi
     t.strictSame(await tokens.findByAccess(successor.accessDigest), accessOf(successor))
   })
 
-  await t.test('unknown tokens and grants are revoked without an error and without effect', async t => {
+  await t.test('revoking an unknown token or grant is no error and has no effect', async t => {
     const stores = await createStores()
     const token = await logIn(stores, await register(stores))
     await stores.tokens.revokeAccess(someDigest(), at(1))
@@ -42,7 +45,7 @@ export const endingContract = async (t: Test, createStores: CreateStores): Promi
     t.strictSame(await stores.tokens.findByRefresh(token.refreshDigest), { ...token, spent: undefined })
   })
 
-  await t.test('a grant that is revoked takes all its tokens along, spent ones too, and no other', async t => {
+  await t.test('revoking a grant ends all its tokens, even spent ones, and no others', async t => {
     const stores = await createStores()
     const { grants, tokens } = stores
     const parties = await register(stores)
@@ -66,7 +69,7 @@ export const endingContract = async (t: Test, createStores: CreateStores): Promi
     t.strictSame(await living(stores, successor), [])
   })
 
-  await t.test('no token lives after a rotation as its grant is revoked', async t => {
+  await t.test('no token lives after a rotation while its grant is revoked', async t => {
     const stores = await createStores()
     const parties = await register(stores)
     await rounds(
@@ -80,7 +83,7 @@ export const endingContract = async (t: Test, createStores: CreateStores): Promi
     )
   })
 
-  await t.test('no access token lives after its revocation as it is rotated, and the successor does', async t => {
+  await t.test('an access token that is revoked while it is rotated is dead, and its successor lives', async t => {
     const stores = await createStores()
     const parties = await register(stores)
     await rounds(
@@ -95,7 +98,7 @@ export const endingContract = async (t: Test, createStores: CreateStores): Promi
     )
   })
 
-  await t.test('no token lives after a rotation as its user is revoked or gets a new password', async t => {
+  await t.test('no token lives after a rotation while its user is revoked or gets a new password', async t => {
     const stores = await createStores()
     await rounds(
       async () => refreshing(stores, await register(stores)),
@@ -109,7 +112,7 @@ export const endingContract = async (t: Test, createStores: CreateStores): Promi
     )
   })
 
-  await t.test('no token lives after a rotation as its user is removed', async t => {
+  await t.test('no token lives after a rotation while its user is removed', async t => {
     const stores = await createStores()
     await rounds(
       async () => refreshing(stores, await register(stores)),
@@ -123,7 +126,7 @@ export const endingContract = async (t: Test, createStores: CreateStores): Promi
     )
   })
 
-  await t.test('no token lives after a rotation as its client is removed', async t => {
+  await t.test('no token lives after a rotation while its client is removed', async t => {
     const stores = await createStores()
     await rounds(
       async () => refreshing(stores, await register(stores)),
@@ -137,7 +140,7 @@ export const endingContract = async (t: Test, createStores: CreateStores): Promi
     )
   })
 
-  await t.test('no token lives after a login as its user is revoked or gets a new password', async t => {
+  await t.test('no token lives after a login while its user is revoked or gets a new password', async t => {
     const stores = await createStores()
     await rounds(
       () => loggingIn(stores),
@@ -151,7 +154,7 @@ export const endingContract = async (t: Test, createStores: CreateStores): Promi
     )
   })
 
-  await t.test('no token lives after a login as its user is removed', async t => {
+  await t.test('no token lives after a login while its user is removed', async t => {
     const stores = await createStores()
     await rounds(
       () => loggingIn(stores),
@@ -164,7 +167,7 @@ export const endingContract = async (t: Test, createStores: CreateStores): Promi
     )
   })
 
-  await t.test('no token lives after a login as its client is removed', async t => {
+  await t.test('no token lives after a login while its client is removed', async t => {
     const stores = await createStores()
     await rounds(
       () => loggingIn(stores),
@@ -177,7 +180,7 @@ export const endingContract = async (t: Test, createStores: CreateStores): Promi
     )
   })
 
-  await t.test('a user and a client with common tokens are removed at once', async t => {
+  await t.test('a user and a client with common tokens can be removed at once', async t => {
     const stores = await createStores()
     await rounds(
       async () => refreshing(stores, await register(stores)),
@@ -196,7 +199,7 @@ export const endingContract = async (t: Test, createStores: CreateStores): Promi
     ['their client is removed', ({ clients }, { client }) => clients.remove(client.id)]
   ]
   for (const [how, end] of ends) {
-    await t.test(`no token lives after twenty logins and rotations as ${how}`, async t => {
+    await t.test(`no token lives after twenty logins and rotations while ${how}`, async t => {
       const stores = await createStores()
       const parties = await register(stores)
       const present = await rivals(() => refreshing(stores, parties))
@@ -234,14 +237,14 @@ const loggingIn = async (stores: Stores): Promise<Parties & { readonly token: Re
 /** Ends all of a user's logins in one of the two ways. */
 const endUser = (stores: Stores): ((parties: Parties) => Promise<boolean>) => {
   let call = 0
-  // In turns of three: `rounds` has turns of two of its own.
+  // It changes after every third call, because `rounds` itself changes the order of its calls after every second one.
   return ({ user }) =>
     call++ % 6 < 3
       ? stores.users.revoke(user.username, at(1))
       : stores.users.setPassword(user.username, somePassword(), at(1))
 }
 
-/** What is found of a token, also through a late rotation of it. */
+/** What is found of a token, and what a late rotation can do with it. */
 const living = async (
   { tokens }: Stores,
   { accessDigest, refreshDigest, grant }: RefreshToken

@@ -24,7 +24,7 @@ export const tokenContract = async (t: Test, createStores: CreateStores): Promis
 }
 
 const storingContract = async (t: Test, createStores: CreateStores): Promise<void> => {
-  await t.test('a token comes back as it was stored, by its access and by its refresh token', async t => {
+  await t.test('a token is returned as it was stored, by its access token and by its refresh token', async t => {
     const stores = await createStores()
     const grant = grantTo(await register(stores), { scopes: ['b', 'a:b'], expiresAt: at(31_536_000.999) })
     const token: Token = {
@@ -41,7 +41,7 @@ const storingContract = async (t: Test, createStores: CreateStores): Promise<voi
     t.strictSame(await stores.tokens.findByRefresh(token.refreshDigest ?? ''), { ...token, spent: undefined })
   })
 
-  await t.test('any number of tokens without a refresh token come back with undefined', async t => {
+  await t.test('any number of tokens without a refresh token are stored and found', async t => {
     const stores = await createStores()
     const parties = await register(stores)
     for (let i = 0; i < 3; i++) {
@@ -51,7 +51,7 @@ const storingContract = async (t: Test, createStores: CreateStores): Promise<voi
     }
   })
 
-  await t.test('scopes come back in their order, whatever their characters', async t => {
+  await t.test('scopes are returned in their order, whatever their characters', async t => {
     const stores = await createStores()
     const token = tokenUnder(grantTo(await register(stores), { scopes: ['', ...ODD_TEXTS, ''] }), {
       scopes: ODD_TEXTS.toReversed()
@@ -60,7 +60,7 @@ const storingContract = async (t: Test, createStores: CreateStores): Promise<voi
     t.strictSame(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
   })
 
-  await t.test('a token that someone changes before or after is unchanged in the store', async t => {
+  await t.test('a change to a token record does not change the store', async t => {
     const stores = await createStores()
     const token = tokenUnder(grantTo(await register(stores), { scopes: ['a'] }), { scopes: ['a'] })
     const kept = structuredClone(token)
@@ -77,7 +77,7 @@ const storingContract = async (t: Test, createStores: CreateStores): Promise<voi
     t.strictSame(await stores.tokens.findByRefresh(kept.refreshDigest), { ...kept, spent: { at: at(1), nonce } })
   })
 
-  await t.test('an access token is no refresh token, and the other way round', async t => {
+  await t.test('an access token is not found as a refresh token, nor a refresh token as an access token', async t => {
     const stores = await createStores()
     const token = await logIn(stores, await register(stores))
     t.equal(await stores.tokens.findByAccess(token.refreshDigest), undefined)
@@ -89,29 +89,26 @@ const storingContract = async (t: Test, createStores: CreateStores): Promise<voi
     t.equal(await stores.tokens.findByAccess(successor.accessDigest), undefined)
   })
 
-  await t.test(
-    'a token is stored only for a user who is there, at the same generation, and a client who is',
-    async t => {
-      const stores = await createStores()
-      const parties = await register(stores)
-      const { user } = parties
-      const token = tokenUnder(grantTo(parties))
-      for (const generation of [user.generation + 1, user.generation - 1]) {
-        t.equal(await stores.tokens.insert(token, generation), false, `generation ${generation}`)
-      }
-      for (const userId of [user.id + 1, 0, -1, 2 ** 31, Number.MAX_SAFE_INTEGER]) {
-        const grant = { ...token.grant, userId }
-        t.equal(await stores.tokens.insert({ ...token, grant }, user.generation), false, `user ${userId}`)
-      }
-      const grant = { ...token.grant, clientId: 'nobody' }
-      t.equal(await stores.tokens.insert({ ...token, grant }, user.generation), false)
-      t.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)
-      t.equal(await stores.tokens.findByRefresh(token.refreshDigest), undefined)
-      t.equal(await stores.tokens.insert(token, user.generation), true, 'neither token nor grant had been stored')
+  await t.test('a token is stored only if its client exists and its user exists at the same generation', async t => {
+    const stores = await createStores()
+    const parties = await register(stores)
+    const { user } = parties
+    const token = tokenUnder(grantTo(parties))
+    for (const generation of [user.generation + 1, user.generation - 1]) {
+      t.equal(await stores.tokens.insert(token, generation), false, `generation ${generation}`)
     }
-  )
+    for (const userId of [user.id + 1, 0, -1, 2 ** 31, Number.MAX_SAFE_INTEGER]) {
+      const grant = { ...token.grant, userId }
+      t.equal(await stores.tokens.insert({ ...token, grant }, user.generation), false, `user ${userId}`)
+    }
+    const grant = { ...token.grant, clientId: 'nobody' }
+    t.equal(await stores.tokens.insert({ ...token, grant }, user.generation), false)
+    t.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)
+    t.equal(await stores.tokens.findByRefresh(token.refreshDigest), undefined)
+    t.equal(await stores.tokens.insert(token, user.generation), true, 'neither token nor grant had been stored')
+  })
 
-  await t.test('expiry is left to the caller: an expired token is found and rotated', async t => {
+  await t.test('the caller judges expiry: an expired token is found and rotated', async t => {
     const stores = await createStores()
     const past = new Date(1)
     const token = await logIn(stores, await register(stores), { expiresAt: past, refreshExpiresAt: past })
@@ -120,7 +117,7 @@ const storingContract = async (t: Test, createStores: CreateStores): Promise<voi
     t.equal(await stores.tokens.rotate(token.refreshDigest, someSpend(), tokenUnder(token.grant)), true)
   })
 
-  await t.test('twenty logins of one user at once are all stored', async t => {
+  await t.test('twenty concurrent logins of one user are all stored', async t => {
     const stores = await createStores()
     const parties = await register(stores)
     const tokens = await rivals(() => logIn(stores, parties))
@@ -130,7 +127,7 @@ const storingContract = async (t: Test, createStores: CreateStores): Promise<voi
     )
   })
 
-  await t.test('many look-ups at once are each answered with their own token', async t => {
+  await t.test('each of many concurrent look-ups gets its own token', async t => {
     const stores = await createStores()
     const parties = await register(stores)
     const tokens = await rivals(() => logIn(stores, parties))
@@ -162,7 +159,7 @@ const rotationContract = async (t: Test, createStores: CreateStores): Promise<vo
     t.strictSame(await tokens.findByRefresh(successor.refreshDigest), { ...successor, spent: undefined })
   })
 
-  await t.test('a refresh token is spent once, ever, and nothing of a second rotation is stored', async t => {
+  await t.test('a refresh token is spent at most once, ever, and nothing of a second rotation is stored', async t => {
     const stores = await createStores()
     const { tokens } = stores
     const token = await logIn(stores, await register(stores))
@@ -176,7 +173,7 @@ const rotationContract = async (t: Test, createStores: CreateStores): Promise<vo
     t.equal(await tokens.findByRefresh(second.refreshDigest), undefined)
   })
 
-  await t.test('a successor is rotated in its turn, and every spent token is still seen', async t => {
+  await t.test('a successor is rotated in its turn, and every spent token is still found', async t => {
     const stores = await createStores()
     const { tokens } = stores
     const chain = [await logIn(stores, await register(stores))]
@@ -198,7 +195,7 @@ const rotationContract = async (t: Test, createStores: CreateStores): Promise<vo
     )
   })
 
-  await t.test('a refresh token that nobody stored rotates nothing', async t => {
+  await t.test('a rotation of a refresh token that was never stored stores nothing', async t => {
     const stores = await createStores()
     const token = await logIn(stores, await register(stores))
     const successor = tokenUnder(token.grant)
@@ -206,25 +203,28 @@ const rotationContract = async (t: Test, createStores: CreateStores): Promise<vo
     t.equal(await stores.tokens.findByAccess(successor.accessDigest), undefined)
   })
 
-  await t.test('of twenty who rotate one token at once exactly one wins, and the others see how', async t => {
-    const stores = await createStores()
-    const { tokens } = stores
-    const token = await logIn(stores, await register(stores))
-    const answers = await rivals(async rival => {
-      const successor = tokenUnder(token.grant)
-      const spend = someSpend(rival)
-      const won = await tokens.rotate(token.refreshDigest, spend, successor)
-      const seen = (await tokens.findByRefresh(token.refreshDigest))?.spent
-      const stored = (await tokens.findByAccess(successor.accessDigest)) !== undefined
-      return { won, spend, seen, stored }
-    })
-    const winners = answers.filter(({ won }) => won)
-    t.equal(winners.length, 1)
-    t.ok(answers.every(({ won, stored }) => won === stored))
-    for (const { seen } of answers) t.strictSame(seen, winners[0]?.spend)
-  })
+  await t.test(
+    'when twenty calls rotate one token at once, exactly one wins, and the others see its spend',
+    async t => {
+      const stores = await createStores()
+      const { tokens } = stores
+      const token = await logIn(stores, await register(stores))
+      const answers = await rivals(async rival => {
+        const successor = tokenUnder(token.grant)
+        const spend = someSpend(rival)
+        const won = await tokens.rotate(token.refreshDigest, spend, successor)
+        const seen = (await tokens.findByRefresh(token.refreshDigest))?.spent
+        const stored = (await tokens.findByAccess(successor.accessDigest)) !== undefined
+        return { won, spend, seen, stored }
+      })
+      const winners = answers.filter(({ won }) => won)
+      t.equal(winners.length, 1)
+      t.ok(answers.every(({ won, stored }) => won === stored))
+      for (const { seen } of answers) t.strictSame(seen, winners[0]?.spend)
+    }
+  )
 
-  await t.test('twenty tokens of one user rotated at once all win', async t => {
+  await t.test('twenty concurrent rotations of different tokens of one user all win', async t => {
     const stores = await createStores()
     const parties = await register(stores)
     const tokens = await rivals(() => logIn(stores, parties))
@@ -234,7 +234,7 @@ const rotationContract = async (t: Test, createStores: CreateStores): Promise<vo
     t.ok(won.every(answer => answer))
   })
 
-  await t.test('nonces are erased from what was spent before, once, and the spend is still seen', async t => {
+  await t.test('nonces of tokens spent before an instant are erased once, and the spends are still found', async t => {
     const stores = await createStores()
     const { tokens } = stores
     const parties = await register(stores)
@@ -257,7 +257,7 @@ const rotationContract = async (t: Test, createStores: CreateStores): Promise<vo
     t.equal(await tokens.eraseNonces(at(100)), 2)
   })
 
-  await t.test('no nonce is erased twice, however many erase at once', async t => {
+  await t.test('no nonce is erased twice, however many calls run at once', async t => {
     const stores = await createStores()
     const parties = await register(stores)
     await rivals(async () => {

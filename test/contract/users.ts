@@ -31,7 +31,7 @@ export const userContract = async (t: Test, createStores: CreateStores): Promise
     t.strictSame(await users.findByUsername('alice'), user)
   })
 
-  await t.test('nobody is found by an id or a name that no user has', async t => {
+  await t.test('an id or a name that no user has finds nobody', async t => {
     const { users } = await createStores()
     await users.insert('alice', somePassword())
     for (const id of IDS_OF_NOBODY) {
@@ -46,7 +46,7 @@ export const userContract = async (t: Test, createStores: CreateStores): Promise
     t.equal(await users.remove('bob'), false)
   })
 
-  await t.test('of twenty users with one name at once exactly one is stored', async t => {
+  await t.test('when twenty users with one name are inserted at once, exactly one is stored', async t => {
     const { users } = await createStores()
     const stored = (await rivals(() => users.insert('alice', somePassword()))).filter(user => user !== undefined)
     t.equal(stored.length, 1)
@@ -54,7 +54,7 @@ export const userContract = async (t: Test, createStores: CreateStores): Promise
     t.strictSame(await users.findByUsername('alice'), stored[0])
   })
 
-  await t.test('twenty users with names of their own at once are all stored', async t => {
+  await t.test('when twenty users with different names are inserted at once, all are stored', async t => {
     const { users } = await createStores()
     const stored = await rivals(rival => users.insert(`user ${rival}`, somePassword()))
     t.strictSame(
@@ -64,14 +64,14 @@ export const userContract = async (t: Test, createStores: CreateStores): Promise
     t.equal(new Set(stored.map(user => user?.id)).size, 20)
   })
 
-  await t.test('a username that is taken stores nothing', async t => {
+  await t.test('a user with a taken username is not stored', async t => {
     const { users } = await createStores()
     const user = await users.insert('alice', somePassword())
     t.equal(await users.insert('alice', somePassword()), undefined)
     t.strictSame(await users.list(), [user])
   })
 
-  await t.test('usernames come back unchanged and are told apart, whatever their characters', async t => {
+  await t.test('usernames are returned unchanged and are kept apart, whatever their characters', async t => {
     const { users } = await createStores()
     for (const username of ODD_TEXTS) t.equal((await users.insert(username, somePassword()))?.username, username)
     for (const username of ODD_TEXTS) t.equal((await users.findByUsername(username))?.username, username)
@@ -81,7 +81,7 @@ export const userContract = async (t: Test, createStores: CreateStores): Promise
     )
   })
 
-  await t.test('users are listed by id, also after one changed', async t => {
+  await t.test('users are listed by id, even after one of them changes', async t => {
     const { users } = await createStores()
     t.strictSame(await users.list(), [])
     for (const username of ['carol', 'bob', 'alice']) await users.insert(username, somePassword())
@@ -97,7 +97,7 @@ export const userContract = async (t: Test, createStores: CreateStores): Promise
     )
   })
 
-  await t.test('a returned user that someone changes is unchanged in the store', async t => {
+  await t.test('a change to a user record does not change the store', async t => {
     const { users } = await createStores()
     const password = somePassword()
     const kept = { ...password }
@@ -109,7 +109,7 @@ export const userContract = async (t: Test, createStores: CreateStores): Promise
     t.strictSame(await users.find(id), { id, username: 'alice', password: kept, generation: 0 })
   })
 
-  await t.test('a new hash replaces the very hash that was verified, and ends nothing', async t => {
+  await t.test('a new hash replaces the hash that was verified, and ends nothing', async t => {
     const stores = await createStores()
     const parties = await register(stores)
     const { users, tokens, codes } = stores
@@ -125,7 +125,7 @@ export const userContract = async (t: Test, createStores: CreateStores): Promise
     t.equal(await tokens.insert(tokenUnder(grantTo(parties)), generation), true, 'a login under way is stored')
   })
 
-  await t.test('a new hash does not replace another one than was verified', async t => {
+  await t.test('a new hash does not replace a hash other than the verified one', async t => {
     const { users } = await createStores()
     const old = somePassword()
     const id = (await users.insert('alice', old))?.id ?? 0
@@ -136,7 +136,7 @@ export const userContract = async (t: Test, createStores: CreateStores): Promise
     t.strictSame(await users.find(id), user)
   })
 
-  await t.test('of twenty new hashes for one that was verified exactly one is stored', async t => {
+  await t.test('when twenty calls replace one verified hash at once, exactly one new hash is stored', async t => {
     const { users } = await createStores()
     const old = somePassword()
     const id = (await users.insert('alice', old))?.id ?? 0
@@ -149,7 +149,7 @@ export const userContract = async (t: Test, createStores: CreateStores): Promise
     t.strictSame((await users.find(id))?.password, winners[0]?.replacement)
   })
 
-  await t.test('a new hash of the old password never outlives a new password', async t => {
+  await t.test('a new hash of the old password never replaces a new password', async t => {
     const stores = await createStores()
     const { users } = stores
     await rounds(
@@ -163,7 +163,7 @@ export const userContract = async (t: Test, createStores: CreateStores): Promise
     )
   })
 
-  await t.test('revoking ends every grant of the user and moves the generation on, once per call', async t => {
+  await t.test('revoking ends every grant of the user and raises the generation with every call', async t => {
     const stores = await createStores()
     const { users } = stores
     const parties = await register(stores)
@@ -172,7 +172,7 @@ export const userContract = async (t: Test, createStores: CreateStores): Promise
     const { username, id, generation, password } = parties.user
     t.equal(await users.revoke(username, at(10)), true)
     t.strictSame(await ended(), NOTHING)
-    t.strictSame(await others(), EVERYTHING, 'another user is not concerned')
+    t.strictSame(await others(), EVERYTHING, 'nothing of another user ends')
     const user = await users.find(id)
     t.ok(user && user.generation > generation)
     t.strictSame(user?.password, password)
@@ -190,13 +190,13 @@ export const userContract = async (t: Test, createStores: CreateStores): Promise
     const password = somePassword()
     t.equal(await users.setPassword(username, password, at(10)), true)
     t.strictSame(await ended(), NOTHING)
-    t.strictSame(await others(), EVERYTHING, 'another user is not concerned')
+    t.strictSame(await others(), EVERYTHING, 'nothing of another user ends')
     const user = await users.findByUsername(username)
     t.strictSame(user, { id, username, password, generation: user?.generation })
     t.ok(user && user.generation > generation)
   })
 
-  await t.test('what ended with the user can be neither redeemed, burnt nor rotated', async t => {
+  await t.test('a code or token that ended with the user can be neither redeemed, burnt nor rotated', async t => {
     const stores = await createStores()
     const { users, codes, tokens } = stores
     const ways = [
@@ -219,7 +219,7 @@ export const userContract = async (t: Test, createStores: CreateStores): Promise
     }
   })
 
-  await t.test('a login that was under way when the user was revoked is not stored, one after it is', async t => {
+  await t.test('a login that was under way when the user was revoked is not stored, and a later login is', async t => {
     const stores = await createStores()
     const { users, codes, tokens } = stores
     const parties = await register(stores)
@@ -238,7 +238,7 @@ export const userContract = async (t: Test, createStores: CreateStores): Promise
     t.ok(await codes.find(code.digest))
   })
 
-  await t.test('a user that is removed is gone with every code and token, and the name is free', async t => {
+  await t.test('a user is removed with all codes and tokens, and the name is free', async t => {
     const stores = await createStores()
     const { users } = stores
     const parties = await register(stores)
@@ -250,14 +250,14 @@ export const userContract = async (t: Test, createStores: CreateStores): Promise
     t.equal(await users.find(id), undefined)
     t.equal(await users.findByUsername(username), undefined)
     t.strictSame(await ended(), NOTHING)
-    t.strictSame(await others(), EVERYTHING, 'another user is not concerned')
+    t.strictSame(await others(), EVERYTHING, 'nothing of another user ends')
     const again = await users.insert(username, somePassword())
     t.ok(again && again.id !== id, 'the new user is another one')
     t.strictSame(await ended(), NOTHING)
     t.equal(await stores.tokens.insert(tokenUnder(grantTo(parties)), 0), false, 'a login under way is not the new user')
   })
 
-  await t.test('of twenty calls that remove one user at once exactly one does', async t => {
+  await t.test('when twenty calls remove one user at once, exactly one succeeds', async t => {
     const stores = await createStores()
     const parties = await register(stores)
     await logIn(stores, parties)
@@ -269,7 +269,9 @@ export const userContract = async (t: Test, createStores: CreateStores): Promise
 const EVERYTHING = { code: true, spentCode: true, access: true, refresh: true, spentRefresh: true, successor: true }
 const NOTHING = { code: false, spentCode: false, access: false, refresh: false, spentRefresh: false, successor: false }
 
-/** Stores one of everything that can live under a grant; tells which of it is found. */
+/**
+ * Stores every kind of code and token that can live under a grant. The returned function tells which of them are found.
+ */
 const everythingOf = async (
   stores: Stores,
   parties: Awaited<ReturnType<typeof register>>

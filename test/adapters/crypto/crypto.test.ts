@@ -10,7 +10,7 @@ const OVERLOADED = { name: 'DomainError', code: 'overloaded', retryAfterSeconds:
 const hasher = (options: PasswordHasherOptions = {}) => createCrypto({ parameters: CHEAPEST, ...options }).passwords
 const { secrets } = createCrypto()
 
-t.test('a password matches its own hash alone, to the character', async t => {
+t.test('a password matches only its own hash, to the character', async t => {
   const passwords = hasher()
   for (const password of ['correct horse', '', ' ', 'é', 'e\u0301', '\u{1f9b8}'.repeat(1024), 'a\u0000b']) {
     const stored = await passwords.hash(password)
@@ -28,7 +28,7 @@ t.test('a hash is argon2id with 19 MiB, 2 passes and 1 lane, in the form that ot
   t.equal(await passwords.verify('correct horse', stored), 'match')
 })
 
-t.test('each hash has a salt of its own of 16 bytes, which stands beside it too', async t => {
+t.test('each hash has its own salt of 16 bytes, which is also returned beside it', async t => {
   const passwords = hasher()
   const [one, other] = [await passwords.hash('same'), await passwords.hash('same')]
   t.not(one.salt, other.salt)
@@ -39,7 +39,7 @@ t.test('each hash has a salt of its own of 16 bytes, which stands beside it too'
   }
 })
 
-t.test('a right password whose hash has other parameters is stale, a wrong one is a mismatch', async t => {
+t.test('a right password whose hash has other parameters is stale, and a wrong password is a mismatch', async t => {
   const stored = await hasher().hash('right')
   for (const parameters of [
     { ...CHEAPEST, memoryCost: 16 },
@@ -53,7 +53,7 @@ t.test('a right password whose hash has other parameters is stale, a wrong one i
   }
 })
 
-t.test('hashes of the reference implementation are verified: both argon2id and, stale always, argon2i', async t => {
+t.test('hashes of the reference implementation are verified: argon2id, and argon2i, which is always stale', async t => {
   // Made by libargon2's argon2id_hash_encoded and argon2i_hash_encoded.
   const salt = Buffer.from('sixteen bytes ok').toString('base64')
   const stored = {
@@ -95,33 +95,30 @@ t.test('a malformed hash is a mismatch', async t => {
   }
 })
 
-t.test(
-  'without a hash to compare with, or with a malformed one, a mismatch takes as long, the first time too',
-  async t => {
-    const parameters = { memoryCost: 2048, timeCost: 2, parallelism: 1 }
-    const stored = await hasher({ parameters }).hash('right')
-    const kinds = [stored, undefined, { ...stored, hash: 'malformed' }]
-    const least = kinds.map(() => Number.POSITIVE_INFINITY)
-    // In turns, so that a busy machine holds up all kinds alike, and the fastest of each, which it held up least.
-    for (let i = 0; i < 30; i++) {
-      for (const [kind, compared] of kinds.entries()) {
-        const passwords = hasher({ parameters })
-        const begin = performance.now()
-        t.equal(await passwords.verify('wrong', compared), 'mismatch')
-        least[kind] = Math.min(least[kind] ?? 0, performance.now() - begin)
-      }
-    }
-    const [usual = 0, ...others] = least
-    for (const other of others) {
-      const ratio = other / usual
-      t.ok(ratio > 0.5 && ratio < 2, `${ratio.toFixed(2)} times as long`)
+t.test('a mismatch takes as long without a hash or with a malformed one, even the first time', async t => {
+  const parameters = { memoryCost: 2048, timeCost: 2, parallelism: 1 }
+  const stored = await hasher({ parameters }).hash('right')
+  const kinds = [stored, undefined, { ...stored, hash: 'malformed' }]
+  const least = kinds.map(() => Number.POSITIVE_INFINITY)
+  // The kinds take turns, so that a busy machine delays all of them alike. The fastest try of each is delayed least.
+  for (let i = 0; i < 30; i++) {
+    for (const [kind, compared] of kinds.entries()) {
+      const passwords = hasher({ parameters })
+      const begin = performance.now()
+      t.equal(await passwords.verify('wrong', compared), 'mismatch')
+      least[kind] = Math.min(least[kind] ?? 0, performance.now() - begin)
     }
   }
-)
+  const [usual = 0, ...others] = least
+  for (const other of others) {
+    const ratio = other / usual
+    t.ok(ratio > 0.5 && ratio < 2, `${ratio.toFixed(2)} times as long`)
+  }
+})
 
-t.test('past the queue hashing and verifying are overloaded, and what waits is served', async t => {
+t.test('when the queue is full, hashing and verifying are overloaded, and waiting calls are served', async t => {
   const stored = await hasher().hash('right')
-  // Unused so far: a place that rests is no place.
+  // A new hasher, none of whose places rests.
   const passwords = hasher({ concurrency: 1, queue: 3 })
   const served = [
     passwords.hash('right'),
@@ -136,14 +133,14 @@ t.test('past the queue hashing and verifying are overloaded, and what waits is s
   t.equal(await passwords.verify('right', stored), 'match', 'there is room again')
 })
 
-t.test('by default one less than the cores hash at once, three at most, and 64 wait', async t => {
+t.test('by default as many hashes run at once as there are cores, less one, three at most, and 64 wait', async t => {
   const passwords = hasher()
   const room = Math.min(3, Math.max(1, availableParallelism() - 1)) + 64
   const answers = await Promise.allSettled(Array.from({ length: 100 }, () => passwords.hash('x')))
   t.equal(answers.filter(({ status }) => status === 'fulfilled').length, room)
 })
 
-t.test('no more works at once than may, and who came first is served first', async t => {
+t.test('no more work runs at once than there are places, first come, first served', async t => {
   const pass = createGate(2, 10)
   const begun: number[] = []
   const finish: (() => void)[] = []
@@ -152,14 +149,14 @@ t.test('no more works at once than may, and who came first is served first', asy
   const all = [work(0), work(1), work(2), work(3)]
   await turn()
   t.strictSame(begun, [0, 1])
-  // A place may rest before it is handed on.
+  // A place may rest before the next work gets it.
   const untilBegun = async (count: number) => {
     while (begun.length < count) await turn()
   }
   finish[1]?.()
   all.push(work(4))
   await untilBegun(3)
-  t.strictSame(begun, [0, 1, 2], 'a newcomer does not overtake')
+  t.strictSame(begun, [0, 1, 2], 'a new call does not overtake')
   finish[0]?.()
   finish[2]?.()
   await untilBegun(5)
@@ -168,7 +165,10 @@ t.test('no more works at once than may, and who came first is served first', asy
   await Promise.all(all)
 })
 
-/** The rests, in milliseconds, that a place takes after eight pieces of work, each of which keeps the event loop busy for a time and idle for another. */
+/**
+ * The rests, in milliseconds, that a place takes after eight pieces of work. Each piece keeps the event loop busy for
+ * `busyFor` and idle for `idleFor` milliseconds.
+ */
 const rests = async (t: Test, busyFor: number, idleFor: number): Promise<readonly number[]> => {
   const rests: number[] = []
   const { setTimeout } = globalThis
@@ -188,11 +188,11 @@ const rests = async (t: Test, busyFor: number, idleFor: number): Promise<readonl
   return rests
 }
 
-t.test('a place rests after work beside a busy event loop, longer than the work took', async t => {
+t.test('while the event loop is busy, a place rests for longer than its work took', async t => {
   t.ok(Math.max(...(await rests(t, 20, 0))) > 60)
 })
 
-t.test('beside an event loop that is seldom busy a place does not rest', async t => {
+t.test('while the event loop is seldom busy, a place does not rest', async t => {
   t.strictSame(await rests(t, 1, 39), [])
 })
 
@@ -205,7 +205,7 @@ t.test('work that fails leaves its place to the next', async t => {
   t.equal(await pass(async () => 'served'), 'served')
 })
 
-t.test('a gate without a queue refuses whoever finds it busy', async t => {
+t.test('a gate without a queue refuses work while its place is taken', async t => {
   const pass = createGate(1, 0)
   const busy = pass(async () => 'served')
   await t.rejects(
@@ -224,7 +224,8 @@ t.test('random secrets are 32 characters, each of the 62 as likely as the others
   t.equal(counts.size, 62)
   const expected = (20_000 * 32) / 62
   const chiSquared = [...counts.values()].reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0)
-  // 61 degrees of freedom: beyond 150 once in 500 million runs; bytes taken mod 62 without skipping any give some 9,000.
+  // 61 degrees of freedom: one run in 500 million is beyond 150. Bytes taken mod 62 without skipping any give some
+  // 9,000.
   t.ok(chiSquared < 150, `${chiSquared}`)
 })
 
@@ -245,7 +246,7 @@ t.test('a digest is the SHA-256 of the UTF-8, in base64url', async t => {
   t.equal(await secrets.digest('dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'), challenge)
 })
 
-t.test('digests are equal when they are the same, and digests of other lengths are just different', async t => {
+t.test('only a digest and the same digest are equal, and digests of other lengths are no error', async t => {
   const digest = await secrets.digest('a')
   t.equal(await secrets.equal(digest, await secrets.digest('a')), true)
   t.equal(await secrets.equal(digest, await secrets.digest('b')), false)
@@ -253,7 +254,7 @@ t.test('digests are equal when they are the same, and digests of other lengths a
   t.equal(await secrets.equal(digest, ''), false)
 })
 
-// Computed with Python's hmac and hashlib from the words of core/ports.ts. Of the six tokens two fit in one block.
+// Computed with Python's hmac and hashlib by the text of core/ports.ts. Two of the six tokens fit in one block.
 const SUCCESSORS = [
   {
     token: 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
@@ -275,14 +276,14 @@ const SUCCESSORS = [
   }
 ]
 
-t.test('successors are derived from token and nonce as every version of the service derives them', async t => {
+t.test('a token and a nonce have the successors that every version of the service derives', async t => {
   for (const { token, nonce, accessToken, refreshToken } of SUCCESSORS) {
     t.strictSame(await secrets.successor(token, nonce), { accessToken, refreshToken })
     t.strictSame(await createCrypto().secrets.successor(token, nonce), { accessToken, refreshToken })
   }
 })
 
-t.test('another token or another nonce has another successor, of the form of a random secret', async t => {
+t.test('another token or another nonce has another successor, in the form of a random secret', async t => {
   const nonces = await Promise.all(Array.from({ length: 100 }, () => secrets.nonce()))
   const token = await secrets.random()
   const pairs = await Promise.all([
@@ -294,7 +295,7 @@ t.test('another token or another nonce has another successor, of the form of a r
   t.ok(derived.every(text => /^[A-Za-z0-9]{32}$/.test(text)))
 })
 
-t.test('the system’s clock tells the time, in an instant of the caller’s own', async t => {
+t.test('the system clock returns the time in a Date that the caller may change', async t => {
   const begin = Date.now()
   const now = systemClock.now()
   t.ok(now.getTime() >= begin && now.getTime() <= Date.now())
