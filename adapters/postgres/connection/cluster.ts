@@ -6,7 +6,10 @@ export class FolderError extends Error {
   override readonly name: string = 'FolderError'
 }
 
-/** What a folder of PostgreSQL always has. Its empty folders are the first to be lost, by whatever copies files alone. */
+/**
+ * The parts that every data folder of PostgreSQL has. Its empty folders are the first to be lost, when a tool copies
+ * files alone.
+ */
 const PARTS = [
   'PG_VERSION',
   'base',
@@ -40,8 +43,9 @@ const PARTS = [
 export const REPAIR = 'restore it whole from a backup, or move it away to start with an empty database'
 
 /**
- * Whether a database lies there; from then on it is its owner's alone to read and write. False when nothing at all does. Throws a
- * {@link FolderError} for anything else, and leaves that as it is; an empty folder too, which may be where a volume is missing.
+ * True when a database lies at `path`; its mode is then set so that only its owner can read and write it. False when
+ * nothing lies there. Throws a {@link FolderError} for anything else and changes nothing. An empty folder is refused
+ * too, because it may be the place of a missing volume.
  */
 export const isCluster = (path: string): boolean => {
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return false

@@ -1,24 +1,30 @@
 export type Value = string | number | boolean | Date | Uint8Array | null
 
-/** Runs one statement. Its rows, each a list in the order of the columns. Rejects as `translate` says. */
+/**
+ * Runs one statement. Resolves with its rows, each a list in the order of the columns. Rejects with what `translate`
+ * (errors.ts) returns.
+ */
 export type Run = (text: string, values: readonly Value[]) => Promise<unknown[][]>
 
 export interface TransactionOptions {
-  /** For what an operator asks for and may take minutes: the usual limits do not hold. */
+  /** True for work that an operator starts and that may take minutes. The usual time limits do not apply. */
   readonly patient: boolean
 }
 
 /**
- * The least that a PostgreSQL server and the embedded engine have in common. Every call sees what any call
- * that was answered before it has stored.
+ * What a PostgreSQL server and the embedded engine both offer. Every call sees what was stored by all calls that were
+ * answered before it.
  */
 export interface Driver {
-  /** For look-ups of less than a millisecond: they wait for no commit and for no list, and hardly for a lock (55P03). */
+  /**
+   * For look-ups of less than a millisecond. They do not wait for commits or lists, and only briefly for a lock
+   * (55P03).
+   */
   readonly read: Run
   readonly write: Run
   /**
-   * The statements that `work` runs take effect together or not at all. `work` may run again after a deadlock.
-   * `name`: the same for all calls that lock the same tables.
+   * The statements that `work` runs take effect together or not at all. `work` may run again after a deadlock. Calls
+   * that lock the same tables have the same `name`.
    */
   transaction<T>(name: string, work: (run: Run) => Promise<T>, options?: TransactionOptions): Promise<T>
   close(): Promise<void>

@@ -8,12 +8,12 @@ import { StatementError, translate, unavailable } from './errors.js'
 import { lockFolder } from './folder-lock.js'
 
 /**
- * Opens the database in the folder and makes it if there is none. Rejects with a {@link FolderError} when another process has
- * it, when what lies there is no whole database, and when the folder does not let itself be read or written.
+ * Opens the database in the folder, or makes one if there is none. Rejects with a {@link FolderError} when another
+ * process uses the folder, when the database in it is not whole, and when the folder cannot be read or written.
  */
 export const openFolder = async (folder: string): Promise<Driver> => {
   const absolute = resolve(folder)
-  const unlock = await usable(absolute, () => lockFolder(absolute))
+  const unlock = await orUnusable(absolute, () => lockFolder(absolute))
   try {
     const { current, end } = await openEngine(join(absolute, 'postgres'))
     const run: Run = async (text, values) => runOn(await current())(text, values)
@@ -35,16 +35,19 @@ export const openFolder = async (folder: string): Promise<Driver> => {
   }
 }
 
-/** One that crashed is started again for whoever asks next, but not at once after a start that failed. */
+/**
+ * The next call starts a crashed engine again. After a failed start, calls are refused for this time before the next
+ * try.
+ */
 const RESTART_MILLISECONDS = 1000
 
 const openEngine = async (dataDir: string) => {
   const { startEngine } = await import('./engine.js')
-  if (!(await usable(dataDir, async () => isCluster(dataDir)))) await make(dataDir)
+  if (!(await orUnusable(dataDir, async () => isCluster(dataDir)))) await make(dataDir)
   const open = (): Promise<Engine> =>
     orFolderError(
       () => startEngine(dataDir),
-      reason => `the database in ${dataDir} cannot be opened: ${reason}; make that good, or ${REPAIR}`
+      reason => `the database in ${dataDir} cannot be opened: ${reason}; correct that, or ${REPAIR}`
     )
   let engine = await open()
   let restarting: Promise<Engine> | undefined
@@ -75,13 +78,15 @@ const openEngine = async (dataDir: string) => {
 
 const make = async (dataDir: string): Promise<void> => {
   const { startEngine } = await import('./engine.js')
-  // Made under another name: a folder that was left half made, by a kill within some 5 ms, never opens again.
+  // The database is made under another name and renamed when it is whole. A folder that is left half made, by a kill
+  // within some 5 ms, never opens again.
   const making = `${dataDir}.new`
   await orFolderError(
     async () => {
       try {
         rmSync(making, { recursive: true, force: true })
-        // Its files are everybody's to write, whatever the umask: the folder alone keeps others out.
+        // Everybody may write the engine's files, whatever the umask: only the mode of the folder keeps other users
+        // out.
         mkdirSync(making, { mode: 0o700 })
         await (await startEngine(making)).close()
         renameSync(making, dataDir)
@@ -94,7 +99,7 @@ const make = async (dataDir: string): Promise<void> => {
   )
 }
 
-const usable = <T>(path: string, work: () => Promise<T>): Promise<T> =>
+const orUnusable = <T>(path: string, work: () => Promise<T>): Promise<T> =>
   orFolderError(work, reason => `the folder ${path} cannot be used: ${reason}`)
 
 const orFolderError = async <T>(work: () => Promise<T>, describe: (reason: string) => string): Promise<T> => {
@@ -112,7 +117,7 @@ const runOn =
   async (text, values) =>
     (await translated(engine, () => on.query<unknown[]>(text, [...values], { rowMode: 'array' }))).rows
 
-/** What a crash leaves open may have happened or not. */
+/** After a crash the error is `unavailable`, because the statement may have taken effect or not. */
 const translated = async <T>(engine: Engine, work: () => Promise<T>): Promise<T> => {
   try {
     return await work()

@@ -1,51 +1,63 @@
 import { messages, PGlite } from '@electric-sql/pglite'
 
 /**
- * Starts PostgreSQL in the folder, which it makes if there is none. Rejects with a plain Error that says in one line what
- * PostgreSQL itself said about it: the engine only says that it has aborted.
+ * Starts PostgreSQL in the folder, which is made if it does not exist. Rejects with an Error whose message is
+ * PostgreSQL's own complaint, in one line: the error of the engine says only that it has aborted.
  */
 export const startEngine = async (dataDir: string): Promise<Engine> => {
-  const said: string[] = []
-  const engine = new Engine(dataDir, { onStderr: line => said.push(line) > 0, startParams: START_PARAMETERS })
+  const printed: string[] = []
+  const engine = new Engine(dataDir, { onStderr: line => printed.push(line) > 0, startParams: START_PARAMETERS })
   try {
     await engine.waitReady
     engine.endAtCrash()
     return engine
   } catch (error) {
-    throw new Error(lastWords(said) ?? reasonOf(engine, error))
+    throw new Error(lastComplaint(printed) ?? reasonOf(engine, error))
   }
 }
 
-/** Without the timer of a recovery: after one that fails it would go on for good, and keep the process and the engine alive. */
+/**
+ * They turn off the timer of a recovery: after a recovery that fails it would run for ever and keep the process and the
+ * engine alive.
+ */
 const START_PARAMETERS = [...PGlite.defaultStartParams, '-c', 'log_startup_progress_interval=0']
 
-/** PostgreSQL's last complaint with its details; without the time and its own advice, which is for another installation. */
-const lastWords = (said: readonly string[]): string | undefined => {
-  const last = said.findLastIndex(line => COMPLAINT.test(line))
+/**
+ * PostgreSQL's last complaint with its details. The time is left out, and so are the hints, which are for other
+ * installations.
+ */
+const lastComplaint = (printed: readonly string[]): string | undefined => {
+  const last = printed.findLastIndex(line => COMPLAINT.test(line))
   if (last === -1) return undefined
-  const details = said.slice(last).filter((line, index) => index === 0 || /\bDETAIL: /.test(line))
+  const details = printed.slice(last).filter((line, index) => index === 0 || /\bDETAIL: /.test(line))
   return details.map(line => line.replace(COMPLAINT, '').replace(/^.*?\bDETAIL: +/, '')).join(' ')
 }
 
 const COMPLAINT = /^.*?\b(?:FATAL|PANIC): +|^postgres: /
 
-/** The engine's file system rejects with objects that are no Errors, of which the C library knows the number. */
+/** The engine's file system rejects with objects that are not Errors. The C library has a text for their number. */
 const reasonOf = (engine: Engine, error: unknown): string => {
   if (error instanceof Error) return error.message
   const library = Object(engine.Module)
   return library.UTF8ToString(library._strerror(Object(error).errno))
 }
 
-/** PGlite, whose texts come out as they were stored: by itself it drops a U+FEFF that one begins with. */
+/** PGlite that notices its own crash and returns texts as they were stored: PGlite itself drops a leading U+FEFF. */
 export class Engine extends PGlite {
   #crashed = false
 
-  /** PostgreSQL has ended itself, as when it cannot write its log: every statement is rejected, and only another engine goes on. */
+  /**
+   * True once PostgreSQL has ended itself, for example when it cannot write its log. All statements are rejected from
+   * then on: only a new engine can run them.
+   */
   get crashed(): boolean {
     return this.#crashed
   }
 
-  /** PGlite takes a crash for a statement's error, and asks what has crashed for the next one for ever: nothing else in the process runs. */
+  /**
+   * Makes a crash end the statement. PGlite takes it for the error of a statement and calls the crashed engine again
+   * for ever, so that nothing else in the process runs.
+   */
   endAtCrash(): void {
     const { Module: engine } = this
     const run = engine._PostgresMainLoopOnce
@@ -53,20 +65,24 @@ export class Engine extends PGlite {
       try {
         run()
       } catch (error) {
-        // WebAssembly's own kind. A statement's error comes as an exit status.
+        // A crash is WebAssembly's RuntimeError. The error of a statement comes as an exit status.
         if (Object(error).name === 'RuntimeError') {
           this.#crashed = true
-          const end = (): never => {
+          const fail = (): never => {
             throw error
           }
-          Object.assign(engine, { stackRestore: end, _PostgresSendReadyForQueryIfNecessary: end, _pgl_pq_flush: end })
+          Object.assign(engine, {
+            stackRestore: fail,
+            _PostgresSendReadyForQueryIfNecessary: fail,
+            _pgl_pq_flush: fail
+          })
         }
         throw error
       }
     }
   }
 
-  /** Every statement's answer comes through here. */
+  /** The answer to every statement comes through this method. */
   override async execProtocolStream(
     ...[message, options]: Parameters<PGlite['execProtocolStream']>
   ): ReturnType<PGlite['execProtocolStream']> {
@@ -79,12 +95,15 @@ export class Engine extends PGlite {
 
 const BYTE_ORDER_MARK = '\ufeff'
 const DATA_ROW = 'D'.charCodeAt(0)
-/** A message of PostgreSQL's protocol: its type in a byte, its length without that byte in four, then what it holds. */
+/** A message of PostgreSQL's protocol begins with its type in one byte and its length, without that byte, in four. */
 const HEADER = 5
 
-/** PGlite's decoder takes a field's leading U+FEFF for a byte order mark. `data` is what the rows were read from. */
+/**
+ * PGlite's decoder takes a leading U+FEFF of a field for a byte order mark and drops it. The rows were read from
+ * `data`.
+ */
 const restoreByteOrderMarks = (rows: readonly messages.DataRowMessage[], data: Uint8Array): void => {
-  // Nearly every answer holds none.
+  // Nearly every answer is without a U+FEFF.
   if (!Buffer.from(data.buffer, data.byteOffset, data.byteLength).includes(BYTE_ORDER_MARK)) return
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength)
   let offset = 0

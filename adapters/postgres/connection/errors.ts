@@ -2,8 +2,8 @@ import { inspect } from 'node:util'
 import { DomainError } from '../../../core/errors.js'
 
 /**
- * What PostgreSQL or its client reported, without the statement's parameters, which would reach the log: postgres.js
- * and PGlite keep them in properties of their errors, Drizzle in the message.
+ * An error that PostgreSQL or its client reported, without the parameters of the statement, which would reach the log:
+ * postgres.js and PGlite keep them in properties of their errors, Drizzle in the message.
  */
 export class StatementError extends Error {
   override readonly name = 'StatementError'
@@ -19,29 +19,39 @@ export class StatementError extends Error {
 export const unavailable = (cause: Error): DomainError =>
   new DomainError('unavailable', 'the database cannot be reached', { retryAfterSeconds: 1, cause })
 
-/** PostgreSQL rolled the statement back and asks to be asked again: serialization failures (40001) and deadlocks (40P01). */
+/**
+ * True when PostgreSQL rolled the statement back and the same statement may succeed next time: serialization failures
+ * (40001) and deadlocks (40P01).
+ */
 export const isRolledBack = (error: unknown): boolean => /^40(?:001|P01)$/.test(String(codeOf(error)))
 
-/** The statement waited for a lock for longer than `lock_timeout` allows (55P03), and had no effect. */
+/** True when the statement waited for a lock for longer than `lock_timeout` allows (55P03). It had no effect. */
 export const isLocked = (error: unknown): boolean => sqlstateOf(error) === '55P03'
 
 /**
- * True when PostgreSQL itself reported that the statement was rolled back, so that it may be asked again. After the loss of
- * a connection (class 08, 57P01 to 57P05 and the client's own codes) nobody knows what happened.
+ * True when PostgreSQL itself reported that the statement was rolled back, so that it may be sent again. After the loss
+ * of a connection (class 08, 57P01 to 57P05 and the client's own codes) it is unknown whether the statement had an
+ * effect.
  */
 export const hadNoEffect = (error: unknown): boolean => {
   const code = sqlstateOf(error)
   return code !== undefined && !/^(?:08|57P|40003)/.test(code)
 }
 
-/** 23505. */
+/** True when a unique index refused the value (23505). */
 export const isDuplicate = (error: unknown): boolean => codeOf(error) === '23505'
 
-/** Whether the connection is of no use after this. One whose statement waited too long or was rolled back goes on. */
+/**
+ * True when the connection cannot be used after this error. After a statement that waited too long or was rolled back,
+ * the connection can still be used.
+ */
 export const endsConnection = (error: unknown): boolean =>
   translate(error) instanceof DomainError && !/^(?:40...|55P03|57014)$/.test(String(codeOf(error)))
 
-/** What a store rejects with: `unavailable`, or a {@link StatementError} for what only a bug can cause. */
+/**
+ * The error with which a store rejects: `unavailable`, or a {@link StatementError} for an error that only a bug can
+ * cause.
+ */
 export const translate = (error: unknown): Error => {
   if (error instanceof DomainError || error instanceof StatementError) return error
   const code = codeOf(error)
@@ -50,10 +60,10 @@ export const translate = (error: unknown): Error => {
 }
 
 const UNAVAILABLE = [
-  // SQLSTATE: connections (08), authorization (28), transactions that lost every try (40), resources (53), the system (58);
-  // 25006 a standby, 25P03 idle in a transaction, 3D000 no such database, 55P03 lock_timeout, 57014 statement_timeout,
-  // 57P01 to 57P05 a server on its way down or up. 0A000 and 26000 end a prepared statement: a plan whose result type
-  // changed, a name that is gone.
+  // SQLSTATE: connections (08), authorization (28), transactions that were rolled back at every try (40), resources
+  // (53), the system (58); 25006 a standby, 25P03 idle in a transaction, 3D000 no such database, 55P03 lock_timeout,
+  // 57014 statement_timeout, 57P01 to 57P05 a server that shuts down or starts. 0A000 and 26000 refuse a prepared
+  // statement: the result type of its plan changed, or its name is gone.
   /^(?:08|28|40|53|58)[0-9A-Z]{3}$/,
   /^(?:0A000|25006|25P03|26000|3D000|55P03|57014|57P0[1-5])$/,
   // postgres.js
@@ -66,16 +76,16 @@ const UNAVAILABLE = [
 const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 
-/** The SQLSTATE that the server reported, also inside what {@link translate} made of it. */
+/** The SQLSTATE that the server reported, also when {@link translate} has put the error inside another one. */
 const sqlstateOf = (error: unknown): string | undefined => {
   const code = error instanceof DomainError ? codeOf(error.cause) : codeOf(error)
-  // Node's codes (EPIPE) and postgres.js' own have letters where an SQLSTATE's class has a digit.
+  // The codes of Node (EPIPE) and of postgres.js do not begin with a class of SQLSTATEs.
   return code !== undefined && /^(?:[0-9][0-9A-Z]|F0|HV|P0|XX)[0-9A-Z]{3}$/.test(code) ? code : undefined
 }
 
 const messageOf = (error: unknown, code: string | undefined): string => {
-  // Class 22 quotes the value: `invalid input syntax for type uuid: "…"` (22P02).
+  // Messages of class 22 quote the value: `invalid input syntax for type uuid: "…"` (22P02).
   if (code?.startsWith('22')) return `a value that PostgreSQL refuses (${code})`
-  // The embedded engine's file system rejects with objects that are no Errors.
+  // The embedded engine's file system rejects with objects that are not Errors.
   return error instanceof Error ? error.message : inspect(error, { depth: 0 })
 }

@@ -13,18 +13,20 @@ export class FolderInUseError extends FolderError {
 }
 
 /**
- * Takes the folder for this process and makes it if need be; what comes back gives it free. Throws {@link FolderInUseError}.
+ * Locks the folder for this process, and makes the folder if it does not exist. Resolves with the function that frees
+ * the lock. Rejects with a {@link FolderInUseError} when another process has the lock.
  *
- * The kernel keeps the lock with the open file and frees it with the process, however that ends: OFD on Linux, flock on
- * macOS, LockFileEx on Windows. It holds between containers that share a volume, and leaves nothing to clean up.
+ * The kernel binds the lock to the open file and frees it when the process ends, however it ends: OFD on Linux, flock
+ * on macOS, LockFileEx on Windows. The lock holds between containers that share a volume, and it leaves nothing to
+ * clean up.
  */
 export const lockFolder = async (folder: string): Promise<() => void> => {
   const { tryLock } = await import('fs-native-extensions')
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  // A bare descriptor: a FileHandle is closed, and the lock gone, once the garbage collector finds it.
+  // A bare descriptor, because the garbage collector closes a FileHandle, which would free the lock.
   const file = openSync(join(folder, 'lock'), 'a+', 0o600)
   try {
-    // Whoever can read the file could hold the lock.
+    // Any user who can read the file could hold the lock.
     fchmodSync(file, 0o600)
     if (!tryLock(file)) throw new FolderInUseError(folder)
   } catch (error) {

@@ -6,45 +6,50 @@ import { endsConnection } from './errors.js'
 import { neverResent } from './resending.js'
 import { createTimeouts, type Timeouts } from './timeouts.js'
 
-/** Where a server listens. A host that begins with a slash is the folder of its socket. */
+/** Where a server listens. A host that begins with a slash is the folder of the server's socket. */
 export interface ServerAddress {
   readonly host: string
   readonly port: number
 }
 
 export interface LaneOptions {
-  /** In their order: the first that answers is taken. By default those of the URL, as postgres.js reads it. */
+  /** The first of them that takes the connection is used. By default the hosts of the URL, as postgres.js reads it. */
   readonly hosts?: readonly ServerAddress[] | undefined
   /** False behind a pooler that gives each transaction another connection. */
   readonly prepare: boolean
-  /** Only for statements that find rows by their keys: they are planned once for all values. */
+  /** True for a connection whose statements all find rows by their keys. They are planned once for all values. */
   readonly lookups: boolean
 }
 
 /**
- * One connection to a server, for as long as it lasts. It is never made anew: a statement that ran on a second one
- * without its caller's knowledge would be outside the transaction that it belongs to.
+ * One connection to a server. A connection that is lost is never opened again: without the caller's knowledge, the next
+ * statement would run outside the transaction that it belongs to.
  */
 export interface Lane {
   readonly lost: boolean
-  /** `silence`: after how long without any answer the connection counts as dead. Rejects with the driver's own errors. */
+  /** After `silence` without any answer, the connection counts as dead. Rejects with the driver's own errors. */
   run(text: string, values: readonly Value[], silence?: Timeouts): ReturnType<Run>
+  /** Ends the connection at once and rejects its running statements. */
   drop(): void
-  /** Lets what runs come to its end, for a second. */
+  /** Waits for running statements, at most a second, and ends the connection. */
   end(): Promise<void>
 }
 
-/** The server ends a statement that runs longer, in milliseconds: a connection that stays silent beyond this is dead. */
+/** In milliseconds. The server ends a statement that runs longer, so a connection that is silent for longer is dead. */
 const STATEMENT_TIMEOUT = 3000
 const SILENCE = createTimeouts(STATEMENT_TIMEOUT + 500)
 /**
- * How long a statement waits for a lock, in milliseconds, before it fails with 55P03. On a connection that many share, all
- * behind it wait as well. A row's lock is held for one statement, a table's for a migration.
+ * How long a statement waits for a lock, in milliseconds, before it fails with 55P03. On the connection that all
+ * look-ups share, the statements behind it wait as well. The lock of a row is held for one statement, the lock of a
+ * table for a migration.
  */
 const LOCK_TIMEOUT = { shared: 100, exclusive: 500 }
 const CONNECT_TIMEOUT_SECONDS = 2
 
-/** A plan made while the tables were small stays until they are analysed: it must not read them whole, nor an index. */
+/**
+ * A plan that is made while the tables are small stays until they are analysed. These settings keep it from reading a
+ * whole table or index.
+ */
 export const LOOKUP_PLANNING = {
   plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',
@@ -52,27 +57,29 @@ export const LOOKUP_PLANNING = {
   enable_mergejoin: 'off'
 } as const
 
-/** Connects with the first statement. */
+/** The first statement opens the connection. */
 export const openLane = (url: string, { hosts, prepare, lookups }: LaneOptions): Lane => {
   let socket: Socket | undefined
   let connected = false
   let lost = false
-  const running = new Set<(reason: unknown) => void>()
+  /** The `reject` of every statement that has no answer. */
+  const unanswered = new Set<(reason: unknown) => void>()
   let endSilence: (() => void) | undefined
 
   const options = {
     max: 1,
-    // At its own limit of 100 postgres.js waits until every answer is there before it sends again.
+    // At its default limit of 100, postgres.js waits for all answers before it sends another statement.
     max_pipeline: 10_000,
     prepare,
-    // Arrays travel as PostgreSQL's literals; asking each server for its array types costs every connection a statement.
+    // Arrays are sent as PostgreSQL's literals. To fetch the array types would cost every connection a statement.
     fetch_types: false,
     connect_timeout: CONNECT_TIMEOUT_SECONDS,
     max_lifetime: null,
     idle_timeout: 0,
     onnotice: () => {},
     onclose: () => drop(),
-    // Of our own making: postgres.js only half-closes the socket of a frozen server, which keeps the process alive for good.
+    // The socket is made here so that `drop` can destroy it. postgres.js only half-closes the socket of a frozen
+    // server, which keeps the process alive for ever.
     socket: async (address: Address) => {
       try {
         if (connected) throw connectionLost()
@@ -81,7 +88,8 @@ export const openLane = (url: string, { hosts, prepare, lookups }: LaneOptions):
           socket = opened
         })
       } catch (error) {
-        // Of several hosts postgres.js would take this for the first one's failure, and wait for the next for good.
+        // If the URL has several hosts, postgres.js takes this error for the failure of the first one and waits for the
+        // next one for ever.
         drop(error)
         throw error
       }
@@ -91,7 +99,7 @@ export const openLane = (url: string, { hosts, prepare, lookups }: LaneOptions):
       TimeZone: 'UTC',
       DateStyle: 'ISO',
       ...(prepare && {
-        // A transaction-mode pooler refuses these, as it cannot keep them apart.
+        // A transaction-mode pooler refuses these settings, as it cannot keep those of its clients apart.
         statement_timeout: STATEMENT_TIMEOUT,
         lock_timeout: lookups ? LOCK_TIMEOUT.shared : LOCK_TIMEOUT.exclusive,
         idle_in_transaction_session_timeout: 10_000,
@@ -107,9 +115,9 @@ export const openLane = (url: string, { hosts, prepare, lookups }: LaneOptions):
     lost = true
     endSilence?.()
     // postgres.js never settles statements that wait for a connection which fails to open, so they are rejected here.
-    for (const reject of running) reject(reason)
-    running.clear()
-    // At once: nothing that the driver would still send may reach the server.
+    for (const reject of unanswered) reject(reason)
+    unanswered.clear()
+    // Destroyed before the driver's own end, so that nothing that the driver would still send reaches the server.
     socket?.destroy()
     void client.end({ timeout: 0 })
   }
@@ -121,23 +129,23 @@ export const openLane = (url: string, { hosts, prepare, lookups }: LaneOptions):
     run: (text, values, silence = SILENCE) =>
       new Promise((resolve, reject) => {
         if (lost) throw connectionLost()
-        running.add(reject)
-        if (running.size === 1) endSilence = silence.begin(drop)
-        const heard = (): void => {
-          running.delete(reject)
+        unanswered.add(reject)
+        if (unanswered.size === 1) endSilence = silence.begin(drop)
+        const answered = (): void => {
+          unanswered.delete(reject)
           endSilence?.()
-          if (running.size > 0) endSilence = silence.begin(drop)
+          if (unanswered.size > 0) endSilence = silence.begin(drop)
         }
         const statement = client.unsafe(text, values.map(encodable), { prepare: true }).values()
         neverResent(statement, drop)
         statement.then(
           rows => {
-            heard()
+            answered()
             resolve(rows)
           },
           (error: unknown) => {
-            heard()
-            // Not left to the end of the socket, which comes a moment later: the next statement would run into it.
+            answered()
+            // Dropped here because the socket ends a moment later: until then, statements would be sent on it in vain.
             if (endsConnection(error)) drop(error)
             reject(error)
           }
@@ -151,7 +159,7 @@ export const openLane = (url: string, { hosts, prepare, lookups }: LaneOptions):
   }
 }
 
-/** What postgres.js has made of the URL. */
+/** The hosts and ports that postgres.js has read from the URL. */
 interface Address {
   readonly host: readonly string[]
   readonly port: readonly number[]
@@ -160,7 +168,9 @@ interface Address {
 const addressesOf = ({ host, port }: Address): readonly ServerAddress[] =>
   host.map((name, index) => ({ host: name, port: Number(port[index]) }))
 
-/** Resolves with the connection to the first that takes it; `opened` gets each socket as it is made. */
+/**
+ * Resolves with the socket of the first address that takes the connection. `opened` gets each socket when it is made.
+ */
 const connectToFirst = async (
   addresses: readonly ServerAddress[],
   opened: (socket: Socket) => void
@@ -174,7 +184,7 @@ const connectToFirst = async (
     const signal = AbortSignal.timeout(CONNECT_TIMEOUT_SECONDS * 1000)
     try {
       await once(socket, 'connect', { signal })
-      // The name that TLS asks the certificate for.
+      // TLS checks the certificate for this name.
       return Object.assign(socket, { host })
     } catch (error) {
       socket.destroy()
@@ -184,7 +194,10 @@ const connectToFirst = async (
   throw failure
 }
 
-/** postgres.js throws while it writes a date that is none, and takes that for the failure of the statement before. */
+/**
+ * Refuses an invalid date: postgres.js throws while it writes one, and takes the error for the failure of the statement
+ * before.
+ */
 const encodable = (value: Value): Value => {
   if (value instanceof Date && Number.isNaN(value.getTime())) throw new TypeError('the date is invalid')
   return value

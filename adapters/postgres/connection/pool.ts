@@ -3,9 +3,9 @@ import type { Lane } from './lane.js'
 
 export interface Pool {
   /**
-   * Runs `work` on a connection that nobody else uses meanwhile, and again after what PostgreSQL rolled back for others'
-   * sake (40001, 40P01). After `milliseconds` without a connection it is not begun any more. `name` is the same for all
-   * that locks the same tables.
+   * Runs `work` on a connection that no other call uses meanwhile, and again when PostgreSQL rolled it back because of
+   * others (40001, 40P01). If no connection is free for `milliseconds`, `work` never begins and the promise stays
+   * pending: the caller has a deadline of its own. Calls that lock the same tables have the same `name`.
    */
   use<T>(name: string, milliseconds: number, work: (lane: Lane) => Promise<T>): Promise<T>
   close(): Promise<void>
@@ -21,46 +21,49 @@ interface Waiting {
 const TRIES = 3
 
 /**
- * At most `size` connections, opened when they are needed. What found something locked may have half of them, until one of
- * its name succeeds: the other half serves those who need nothing that is locked.
+ * At most `size` connections, opened when they are needed. After a call finds something locked (55P03), the calls with
+ * its name get half of the connections at most, until one of them succeeds: the other half serves calls that need
+ * nothing locked.
  */
 export const createPool = (size: number, open: () => Lane): Pool => {
   let closed = false
   const idle: Lane[] = []
-  /** With whether they count as {@link locked}. */
+  /** The connections in use, each with whether it counts in `busyForLocked`. */
   const busy = new Map<Lane, boolean>()
   let waiting: Waiting[] = []
-  /** The names of what found something locked. */
+  /** The names of calls that found something locked. */
   const locked = new Set<string>()
-  const share = Math.max(1, Math.floor(size / 2))
-  let lockedBusy = 0
+  /** How many connections such calls may use at once. */
+  const mostForLocked = Math.max(1, Math.floor(size / 2))
+  let busyForLocked = 0
 
-  const mayGo = (name: string): boolean => busy.size < size && (lockedBusy < share || !locked.has(name))
+  const hasConnectionFor = (name: string): boolean =>
+    busy.size < size && (busyForLocked < mostForLocked || !locked.has(name))
 
   const claim = (name: string): Lane => {
     const last = idle.pop()
     const lane = last === undefined || last.lost ? open() : last
     busy.set(lane, locked.has(name))
-    if (locked.has(name)) lockedBusy += 1
+    if (locked.has(name)) busyForLocked += 1
     return lane
   }
 
   const acquire = (name: string, milliseconds: number): Promise<Lane> =>
     new Promise((take, reject) => {
       if (closed) reject(closing())
-      else if (mayGo(name)) take(claim(name))
+      else if (hasConnectionFor(name)) take(claim(name))
       else waiting.push({ name, until: performance.now() + milliseconds, take, reject })
     })
 
   const release = (lane: Lane): void => {
-    if (busy.get(lane)) lockedBusy -= 1
+    if (busy.get(lane)) busyForLocked -= 1
     busy.delete(lane)
     idle.push(lane)
     const now = performance.now()
     waiting = waiting.filter(({ name, until, take }) => {
-      // Whoever waited too long has been told so, and wants nothing to happen any more.
+      // The caller has been answered `unavailable` by its own deadline, so its work must not begin.
       if (until <= now) return false
-      if (!mayGo(name)) return true
+      if (!hasConnectionFor(name)) return true
       take(claim(name))
       return false
     })
@@ -70,7 +73,7 @@ export const createPool = (size: number, open: () => Lane): Pool => {
     async use(name, milliseconds, work) {
       const lane = await acquire(name, milliseconds)
       try {
-        const result = await again(TRIES, () => work(lane))
+        const result = await withRetries(TRIES, () => work(lane))
         locked.delete(name)
         release(lane)
         return result
@@ -91,12 +94,12 @@ export const createPool = (size: number, open: () => Lane): Pool => {
 
 export const closing = (): Error => unavailable(new StatementError('the database is closed', 'CONNECTION_ENDED'))
 
-/** Tries again what PostgreSQL has rolled back. Never what a lost connection left open: that may have happened. */
-const again = async <T>(tries: number, work: () => Promise<T>): Promise<T> => {
+/** Runs `work` again when PostgreSQL rolled it back, but not after a lost connection: then it may have taken effect. */
+const withRetries = async <T>(tries: number, work: () => Promise<T>): Promise<T> => {
   try {
     return await work()
   } catch (error) {
-    if (tries > 1 && isRolledBack(error)) return again(tries - 1, work)
+    if (tries > 1 && isRolledBack(error)) return withRetries(tries - 1, work)
     throw error
   }
 }

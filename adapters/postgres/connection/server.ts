@@ -5,23 +5,34 @@ import { closing, createPool } from './pool.js'
 import { createTimeouts, type Timeouts } from './timeouts.js'
 
 export interface ServerOptions extends Pick<LaneOptions, 'hosts'> {
-  /** Connections to the server, from 1. One of two or more is for look-ups alone. */
+  /**
+   * The number of connections to the server, at least 1. If there are two or more, one of them is for look-ups alone,
+   * unless `prepare` is false.
+   */
   readonly pool: number
   /** False behind a transaction-mode pooler such as PgBouncer. */
   readonly prepare: boolean
 }
 
-/** What a statement may take together with its wait for a connection. A request has five seconds, for all that it asks. */
+/**
+ * How long a statement may take, including its wait for a connection. A request has five seconds for all its
+ * statements.
+ */
 const DEADLINE = createTimeouts(4000)
 const PATIENT_DEADLINE = createTimeouts(600_000)
 
-/** Connects when asked for the first time, and again whenever a connection was lost: that a server is away is no reason to fail here. */
+/**
+ * Connects when the first statement is sent, and again after a connection was lost. While the server is down, only the
+ * statements fail.
+ */
 export const connectServer = (url: string, { pool: size, prepare, hosts }: ServerOptions): Driver => {
-  // Unprepared statements cannot follow each other without waiting, and would stand in line on one connection.
+  // An unprepared statement must wait for the answer to the one before it, so on one connection the look-ups would
+  // queue up.
   const pipelines = prepare && size > 1
   const pool = createPool(pipelines ? size - 1 : size, () => openLane(url, { hosts, prepare, lookups: false }))
 
-  // One connection, on which statements follow each other without waiting for answers: 1.86 times the rate of a pool.
+  // One connection on which a statement is sent without waiting for the answer to the one before it: 1.86 times the
+  // rate of a pool.
   let reader: Lane | undefined
   let closed = false
   const pipelined: Run = (text, values) =>
@@ -50,8 +61,8 @@ export const connectServer = (url: string, { pool: size, prepare, hosts }: Serve
 
 const transact = async <T>(lane: Lane, patient: boolean, work: (run: Run) => Promise<T>): Promise<T> => {
   const run: Run = (text, values) => lane.run(text, values, patient ? PATIENT_DEADLINE : undefined)
-  // The second statement of a transaction sees what others have committed during the first. No patience with a
-  // server that does not even begin.
+  // Read committed: the second statement of a transaction sees what others have committed during the first one. `begin`
+  // has the usual time limit even for patient work: no call waits long for a server that does not even begin.
   await lane.run('begin isolation level read committed', [])
   try {
     if (patient) {

@@ -1,22 +1,25 @@
-/** Timeouts of one length. They keep no process alive. */
+/** Timeouts of one length. They do not keep the process alive. */
 export interface Timeouts {
   readonly milliseconds: number
-  /** Calls `expire` after that time, unless what it returns is called before. */
+  /** Calls `expire` after `milliseconds`, unless the returned function is called before. */
   begin(expire: () => void): () => void
 }
 
-/** All by one timer: setting and clearing one for each statement takes a twentieth of what Node spends on a lone look-up. */
+/**
+ * All timeouts share one timer. To set and clear one for each statement takes a twentieth of what Node spends on a
+ * single look-up.
+ */
 export const createTimeouts = (milliseconds: number): Timeouts => {
-  // In the order of their ends.
+  // In the order in which they end.
   const running = new Set<{ readonly endsAt: number; expire(): void }>()
-  let ticking = false
+  let timerSet = false
 
   const check = (): void => {
-    ticking = false
+    timerSet = false
     for (const timeout of running) {
       const left = timeout.endsAt - performance.now()
       if (left > 0) {
-        wake(left)
+        setTimer(left)
         return
       }
       running.delete(timeout)
@@ -24,8 +27,8 @@ export const createTimeouts = (milliseconds: number): Timeouts => {
     }
   }
 
-  const wake = (left: number): void => {
-    ticking = true
+  const setTimer = (left: number): void => {
+    timerSet = true
     setTimeout(check, left).unref()
   }
 
@@ -34,7 +37,7 @@ export const createTimeouts = (milliseconds: number): Timeouts => {
     begin(expire) {
       const timeout = { endsAt: performance.now() + milliseconds, expire }
       running.add(timeout)
-      if (!ticking) wake(milliseconds)
+      if (!timerSet) setTimer(milliseconds)
       return () => running.delete(timeout)
     }
   }

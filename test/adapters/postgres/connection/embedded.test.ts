@@ -13,7 +13,7 @@ import { PROGRAM, temporaryFolder } from '../../../support/process.js'
 
 const EVERY = { nameContains: undefined, after: undefined, limit: undefined }
 
-/** Another process that opens the folder and stores heroes, one after the other, until it is killed. */
+/** Starts a process that opens the folder and stores heroes, one after the other, until it is killed. */
 const startWriter = (folder: string) => {
   const program = `
     const { openEmbedded } = await import(${JSON.stringify(import.meta.resolve('../../../../adapters/postgres/database.ts'))})
@@ -53,7 +53,7 @@ t.test('a database that was left half made is made anew', async t => {
   t.equal(windows || statSync(cluster).mode & 0o077, windows || 0, "and is its owner's alone from the start")
 })
 
-t.test('a leading U+FEFF is read wherever it stands, with notices before it and rows without it around it', async t => {
+t.test('a leading U+FEFF is read in every row and column, also after notices and among rows without one', async t => {
   const { write, close } = await openFolder(folder)
   t.teardown(close)
   await write(
@@ -72,7 +72,7 @@ t.test('a leading U+FEFF is read wherever it stands, with notices before it and 
   await write('drop function marked(text)', [])
 })
 
-t.test('a folder serves one process at a time, and is free the moment its holder dies', async t => {
+t.test('a folder serves one process at a time, and is free as soon as that process dies', async t => {
   for (let round = 0; round < 2; round++) {
     const writer = startWriter(folder)
     await writer.until(20)
@@ -86,19 +86,22 @@ t.test('a folder serves one process at a time, and is free the moment its holder
     const stored = new Set((await stores.heroes.list(EVERY)).map(({ id }) => id))
     t.ok(
       writer.acknowledged.every(id => stored.has(id)),
-      'with all that was acknowledged'
+      'every acknowledged hero is stored'
     )
     await close()
   }
 })
 
-t.test('of two who open a folder at once one has it', async t => {
+t.test('when two calls open a folder at once, exactly one succeeds', async t => {
   const results = await Promise.allSettled([openEmbedded(folder), openEmbedded(folder)])
   t.strictSame(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
   for (const result of results) if (result.status === 'fulfilled') await result.value.close()
 })
 
-/** All that lies in a folder, with what would show that somebody wrote to it; but for PostgreSQL's note of its process. */
+/**
+ * All that lies in a folder, with sizes and times that show whether it was written to. PostgreSQL's own postmaster.pid
+ * is left out.
+ */
 const contents = (place: string): string[] =>
   readdirSync(place, { recursive: true, encoding: 'utf8' })
     .filter(name => !name.endsWith('postmaster.pid'))
@@ -110,7 +113,10 @@ const contents = (place: string): string[] =>
 
 const part = (name: string): string => join(cluster, name)
 
-/** Refused with this message, once and again, with nothing written; and the folder is free again. */
+/**
+ * Opening the folder is refused with this message and writes nothing. The second time shows that the first has freed
+ * the folder.
+ */
 const isRefused = async (t: Test, message: RegExp): Promise<void> => {
   const before = contents(folder)
   for (const time of ['once', 'again']) {
@@ -119,7 +125,7 @@ const isRefused = async (t: Test, message: RegExp): Promise<void> => {
   }
 }
 
-t.test('a folder that has lost a part is refused by name, and opens with all it had once that is back', async t => {
+t.test('a folder that lacks a part is refused with its name, and opens with all its data once it is back', async t => {
   const aside = join(t.testdir(), 'aside')
   for (const name of ['PG_VERSION', 'global/pg_control', 'base', 'pg_wal', 'pg_notify', 'postgresql.conf']) {
     renameSync(part(name), aside)
@@ -134,7 +140,7 @@ t.test('a folder that has lost a part is refused by name, and opens with all it 
   await close()
 })
 
-t.test('a folder that PostgreSQL does not open is refused with its own reason', async t => {
+t.test("a folder that PostgreSQL does not open is refused with PostgreSQL's own reason", async t => {
   const damages: [name: string, content: string, reason: string][] = [
     ['global/pg_control', 'x'.repeat(100), 'could not read file "global/pg_control": read 100 of 296'],
     [
@@ -149,19 +155,22 @@ t.test('a folder that PostgreSQL does not open is refused with its own reason', 
     writeFileSync(part(name), content)
     await isRefused(
       t,
-      new RegExp(`^the database in ${cluster} cannot be opened: ${reason}; make that good, or restore it`)
+      new RegExp(`^the database in ${cluster} cannot be opened: ${reason}; correct that, or restore it`)
     )
     writeFileSync(part(name), whole)
   }
 })
 
-/** PostgreSQL ends itself when it cannot write its log, at the first or second file of which it finds the folder gone. */
+/**
+ * Crashes the engine: PostgreSQL ends itself when it cannot write its log. It finds the folder of the log gone at its
+ * first or second file.
+ */
 const crash = async (write: Run): Promise<never> => {
   await write("select pg_logical_emit_message(false, 'heroes', 'x'), pg_switch_wal()", [])
   return crash(write)
 }
 
-t.test('an engine that crashes answers `unavailable`, and goes on with all that was stored once it can', async t => {
+t.test('a crashed engine answers `unavailable`, and goes on with all stored data once it can start again', async t => {
   const { write, transaction, close } = await openFolder(folder)
   await write('create table kept (n int)', [])
   await write('insert into kept values (1)', [])
@@ -186,7 +195,7 @@ t.test('an engine that crashes answers `unavailable`, and goes on with all that 
   await close()
 })
 
-t.test('a folder whose engine has crashed is free once it is closed', async t => {
+t.test('a folder whose engine has crashed is free once the database is closed', async t => {
   const { write, close } = await openFolder(folder)
   const aside = join(t.testdir(), 'aside')
   renameSync(part('pg_wal'), aside)
@@ -212,7 +221,7 @@ t.test('an empty folder, a file and a link to nowhere in the place of the databa
 
 const posix = windows ? { skip: 'Windows has neither modes nor limits' } : {}
 
-t.test("the database is its owner's alone after every open, whatever the modes were", posix, async t => {
+t.test('after every open only the owner can read and write the database, whatever the modes were', posix, async t => {
   const mode = (path: string): string => (statSync(path).mode & 0o777).toString(8)
   chmodSync(folder, 0o755)
   chmodSync(cluster, 0o755)
@@ -224,9 +233,11 @@ t.test("the database is its owner's alone after every open, whatever the modes w
   await close()
 })
 
-/** The built program, whose files may not grow beyond so many blocks: writing past that fails as on a full disk. */
+/**
+ * Runs the built program with a limit for the size of its files, in blocks: writing beyond it fails as on a full disk.
+ */
 const limited = (blocks: number, data: string): SpawnSyncReturns<string> =>
-  // tap puts what measures coverage into every process's NODE_OPTIONS, and that would write files as well.
+  // tap measures coverage through NODE_OPTIONS in every process, which would write files as well.
   spawnSync(
     'sh',
     ['-c', `unset NODE_OPTIONS; ulimit -f ${blocks}; exec "$0" "$@"`, process.execPath, PROGRAM, 'migrate'],
@@ -237,8 +248,8 @@ const limited = (blocks: number, data: string): SpawnSyncReturns<string> =>
     }
   )
 
-t.test('where no database can be made the reason is told, and nothing of it is left', posix, async t => {
-  // The folder's own path is short enough, and those of the files in it are too long.
+t.test('if no database can be made, the error tells why, and nothing of it is left', posix, async t => {
+  // The path of the folder is short enough, but the paths of the files in it are too long.
   const longest = process.platform === 'darwin' ? 1024 : 4096
   let data = temporaryFolder(t)
   while (data.length < longest - 200) data = join(data, 'x'.repeat(100))
@@ -248,18 +259,19 @@ t.test('where no database can be made the reason is told, and nothing of it is l
   t.strictSame(readdirSync(data), ['lock'])
 })
 
-t.test("a start that fails before PostgreSQL has said anything tells Node's reason", async t => {
+t.test("a start that fails before PostgreSQL has printed anything tells Node's reason", async t => {
   await t.rejects(startEngine(join(temporaryFolder(t), 'missing', 'folder')), { name: 'Error', message: /^ENOENT: / })
 })
 
-t.test('without room to open it a database is refused, and opens once there is room', posix, async t => {
-  // So that there is something to recover: PostgreSQL sets a timer for that, which would keep the process alive for good.
+t.test('a database without room to open is refused, and opens once there is room', posix, async t => {
+  // The kill leaves something to recover: PostgreSQL sets a timer for a recovery, which would keep the process alive
+  // for ever.
   const writer = startWriter(folder)
   await writer.until(20)
   await writer.kill()
   const refused = limited(50, folder)
   const stderr =
-    /^heroes: DATA_DIR cannot be used: the database in .* cannot be opened: could not .*; make that good.*\n$/
+    /^heroes: DATA_DIR cannot be used: the database in .* cannot be opened: could not .*; correct that.*\n$/
   t.match(refused, { status: 1, stdout: '', stderr })
   const { stores, close } = await openEmbedded(folder)
   t.ok((await stores.heroes.list(EVERY)).length >= 200)

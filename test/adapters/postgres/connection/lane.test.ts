@@ -21,7 +21,7 @@ const openHeroes = async (t: Test) => {
 
 const FIND = 'select id::int8, name from hero where id = $1'
 
-/** 64 readers, each of a hero of its own, while `disturb` runs. What was answered wrong, and the refusals. */
+/** Runs 64 readers, each of its own hero, while `disturb` runs. Returns the wrong answers and the refusals. */
 const readMeanwhile = async (read: (id: number) => Promise<unknown>, disturb: () => Promise<unknown>) => {
   const wrong: unknown[] = []
   const refusals: unknown[] = []
@@ -57,7 +57,7 @@ for (const lookups of [true, false]) {
   const which = lookups ? 'for look-ups' : 'of the pool'
   const options: LaneOptions = { prepare: true, lookups }
 
-  t.test(`a plan that is gone ends a connection ${which}, and no answer goes to another's question`, async t => {
+  t.test(`a plan that is gone ends a connection ${which}, and every answer goes to its own caller`, async t => {
     const { url, sql } = await openHeroes(t)
     let lane = openLane(url, options)
     let lanes = 1
@@ -81,7 +81,7 @@ for (const lookups of [true, false]) {
   })
 }
 
-t.test('a name of a statement that is gone ends the connection, and the statement is not sent again', async t => {
+t.test('a prepared statement that is gone ends the connection and is not sent again', async t => {
   const { url } = await openHeroes(t)
   const lane = openLane(url, { prepare: true, lookups: true })
   await lane.run(FIND, [1])
@@ -91,7 +91,7 @@ t.test('a name of a statement that is gone ends the connection, and the statemen
   t.equal(lane.lost, true)
 })
 
-t.test("another user's statements of postgres.js are parsed anew as ever", async t => {
+t.test('statements of other code that uses postgres.js are parsed anew as usual', async t => {
   const { sql, stores } = await openHeroes(t)
   await stores.heroes.find(1)
   const find = async () => (await sql`select id, name from hero where id = ${2}`)[0]?.name
@@ -101,7 +101,7 @@ t.test("another user's statements of postgres.js are parsed anew as ever", async
   t.equal(await find(), 'hero 2')
 })
 
-t.test('a date that is none fails its own statement and no other', async t => {
+t.test('an invalid date fails its own statement and no other', async t => {
   const { url } = await openHeroes(t)
   const lane = openLane(url, { prepare: true, lookups: true })
   const SELECT = 'select $1::timestamptz::text, $2::text'
@@ -115,7 +115,7 @@ t.test('a date that is none fails its own statement and no other', async t => {
   await lane.end()
 })
 
-t.test('a change of the type of a column is no event for those who read it', async t => {
+t.test('readers do not notice that the type of a column changes', async t => {
   const { sql, stores } = await openHeroes(t)
   const { wrong, refusals, answers } = await readMeanwhile(
     async id => (await stores.heroes.find(id))?.name,
@@ -126,7 +126,7 @@ t.test('a change of the type of a column is no event for those who read it', asy
   t.ok(answers > 64)
 })
 
-t.test('every store goes on while the types of all its columns change', async t => {
+t.test('every store goes on when the types of all its columns change', async t => {
   const { sql, stores } = await openHeroes(t)
   const parties = await register(stores)
   const token = await logIn(stores, parties)

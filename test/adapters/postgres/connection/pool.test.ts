@@ -8,7 +8,10 @@ const LOCKED = unavailable(new StatementError('canceling statement due to lock t
 const lane = (): Lane => ({ lost: false, run: async () => [], drop() {}, async end() {} })
 const turn = () => new Promise(resolve => setImmediate(resolve))
 
-/** Uses of a pool that end when they are told to, by their names in the order of their beginnings. */
+/**
+ * A pool whose calls end when the test says so. `begun` has the names of those under way, in the order in which they
+ * began.
+ */
 const open = (size: number) => {
   const pool = createPool(size, lane)
   const underWay: { readonly name: string; end(error?: Error): void }[] = []
@@ -32,7 +35,7 @@ const open = (size: number) => {
   }
 }
 
-t.test('who finds no connection free waits for one, first come, first served', async t => {
+t.test('a call that finds no connection free waits for one, first come, first served', async t => {
   const { use, begun, end } = open(2)
   const all = ['a', 'b', 'c', 'd'].map(name => use(name))
   await turn()
@@ -45,7 +48,7 @@ t.test('who finds no connection free waits for one, first come, first served', a
   t.strictSame(await Promise.all(all), ['a', 'b', 'c', 'd'])
 })
 
-t.test('what found something locked has half of the connections, until it succeeds', async t => {
+t.test('calls with a name that found something locked get half of the connections, until one succeeds', async t => {
   const { use, begun, end } = open(4)
   const told = t.rejects(use('hero'), LOCKED)
   await turn()
@@ -59,7 +62,7 @@ t.test('what found something locked has half of the connections, until it succee
   await turn()
   t.strictSame(begun(), ['hero', 'hero', 'user', 'user'])
   await end()
-  t.strictSame(begun(), ['hero', 'user', 'user', 'hero'], 'each of its waits for one of its own')
+  t.strictSame(begun(), ['hero', 'user', 'user', 'hero'], 'a call with that name waits for another one with it')
   await end()
   await end()
   await end()
@@ -73,7 +76,7 @@ t.test('what found something locked has half of the connections, until it succee
   for (const _ of free) await end()
 })
 
-t.test('the only connection is for what is locked as well', async t => {
+t.test('a single connection also serves calls that find something locked', async t => {
   const { use, end } = open(1)
   const told = t.rejects(use('hero'), LOCKED)
   await turn()
@@ -85,7 +88,7 @@ t.test('the only connection is for what is locked as well', async t => {
   t.equal(await again, 'hero')
 })
 
-t.test('who has waited too long is not begun any more', async t => {
+t.test('work that has waited too long never begins', async t => {
   const { use, begun, end } = open(1)
   const first = use('a')
   void use('too late', 0)
@@ -97,7 +100,7 @@ t.test('who has waited too long is not begun any more', async t => {
   t.strictSame(await Promise.all([first, third]), ['a', 'c'])
 })
 
-t.test('whoever waits when the pool is closed is told, and whoever comes later', async t => {
+t.test('calls that wait when the pool is closed are rejected, and later calls as well', async t => {
   const { pool, use, end } = open(1)
   const first = use('a')
   const second = use('b')

@@ -17,7 +17,7 @@ const createExpiries = () => {
   return { timeouts, running: () => [...running] }
 }
 
-t.test('silence is timed from the last answer, as long as another one is due', async t => {
+t.test('silence is timed from the last answer, while another answer is due', async t => {
   const lane = openLane(process.env.TEST_DATABASE_URL ?? '', { prepare: true, lookups: false })
   t.teardown(() => lane.end())
   const { timeouts, running } = createExpiries()
