@@ -8,12 +8,12 @@ import { typed } from './sql/columns.js'
 import { builder } from './sql/statements.js'
 import { bytesElement, bytesList, bytesOrNull, optional, readInstant } from './sql/values.js'
 
-// Counts may be lost when the server crashes, and are not waited for until they are on its disk.
-const NEED_NOT_LAST = "set_config('synchronous_commit', 'off', true)"
+// Counts need not survive a crash of the server, so no statement waits until its counts are on the disk.
+const WITHOUT_FLUSH = "set_config('synchronous_commit', 'off', true)"
 
-// Every statement locks its rows in the order of their keys: in any other, two of them could deadlock (40P01).
+// Every statement locks its rows in the order of their keys. In other orders two statements could deadlock (40P01).
 
-// Locks the keys; a missing one gets a row whose window has ended.
+// Locks the rows of the keys. A missing key gets a row whose window has already ended.
 const LOCK = `
 insert into attempt (key, count, ends_at)
 select key, 0, $2 from unnest($1::bytea[]) as wanted (key) order by key
@@ -31,7 +31,7 @@ with wanted as (
   from wanted, filled
   where attempt.key = wanted.key and filled.until is null
 )
-select until::timestamptz, ${NEED_NOT_LAST} from filled`
+select until::timestamptz, ${WITHOUT_FLUSH} from filled`
 
 const GIVE_BACK = `
 with locked as (
@@ -42,9 +42,10 @@ with locked as (
   update attempt set count = greatest(count - 1, 0) from locked
   where attempt.key = locked.key and locked.key is distinct from $2
 )
-select ${NEED_NOT_LAST}`
+select ${WITHOUT_FLUSH}`
 
-// An array and no `in`: not knowing the limit, a plan for all values would read the whole table to join it.
+// An array and no `in`: a plan for all values does not know the limit, and for `in` it would read the whole table to
+// join it.
 const REMOVE_EXPIRED = `
 with removed as (
   delete from attempt where key = any (array(
@@ -65,7 +66,7 @@ export const createAttemptStore = ({ write, transaction }: Driver, lookups: Look
     read: ({ count, endsAt }) => ({ count: Number(count), endsAt: readInstant(endsAt) })
   })
 
-  /** The instant at which the last of the full windows ends. */
+  /** The instant at which the last of the full windows ends; undefined when none is full. */
   const fullUntil = async (limits: readonly AttemptLimit[], at: Date): Promise<Date | undefined> => {
     const found = await Promise.all(limits.map(({ key }) => find(key)))
     const ends = limits.flatMap(({ most }, index) => {
@@ -78,14 +79,15 @@ export const createAttemptStore = ({ write, transaction }: Driver, lookups: Look
 
   return {
     async take(limits, at, windowSeconds) {
-      // Once an instant is known, no lock is asked for: whoever floods a full key keeps no connection from others.
+      // A full window is refused without a lock, so that a flood of attempts on one key takes no connection from
+      // others.
       const full = await fullUntil(limits, at)
       if (full !== undefined) return full
       const keys = bytesList(limits.map(({ key }) => key))
       const most = `{${limits.map(({ most }) => most).join()}}`
       return transaction('attempt.take', async run => {
         await run(LOCK, [keys, at])
-        // A statement of its own: it sees what those have counted whom the first one had to wait for.
+        // A separate statement: it sees the counts of the transactions for which the first statement had to wait.
         const [row] = await run(COUNT, [keys, most, at, secondsAfter(at, windowSeconds)])
         return optional(row?.[0], readInstant)
       })

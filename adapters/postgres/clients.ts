@@ -6,7 +6,7 @@ import { removeGrantsInPieces } from './grants-in-pieces.js'
 import { key, type Lookups } from './lookup/lookups.js'
 import { clients } from './schema.js'
 import { type Row, typed } from './sql/columns.js'
-import { builder, plain } from './sql/statements.js'
+import { builder, withDriverErrors } from './sql/statements.js'
 import { optional, orUndefined, readBytes, readInstant, readTexts, textElement } from './sql/values.js'
 
 const columns = {
@@ -24,7 +24,7 @@ export const createClientStore = (driver: Driver, lookups: Lookups): ClientStore
   const writer = builder(driver.write)
   const find = lookups.create({
     name: 'client',
-    company: 'token',
+    sharedStatement: 'token',
     columns,
     select: writer.select(columns).from(clients).where(eq(clients.id, key)),
     type: 'text',
@@ -34,7 +34,7 @@ export const createClientStore = (driver: Driver, lookups: Lookups): ClientStore
 
   return {
     async insert(client) {
-      const inserted = await plain(
+      const inserted = await withDriverErrors(
         writer
           .insert(clients)
           .values(toRow(client))
@@ -47,20 +47,22 @@ export const createClientStore = (driver: Driver, lookups: Lookups): ClientStore
     find,
 
     async list() {
-      // "C" is the order of the code points, whatever the database's own collation.
-      const rows = await plain(writer.select(columns).from(clients).orderBy(sql`${clients.id} collate "C"`))
+      // The collation "C" orders by code points, whatever the collation of the database.
+      const rows = await withDriverErrors(writer.select(columns).from(clients).orderBy(sql`${clients.id} collate "C"`))
       return rows.map(toClient)
     },
 
     async update(id, changes) {
       const changed = toColumns(changes)
       if (Object.keys(changed).length === 0) return find(id)
-      const [row] = await plain(writer.update(clients).set(changed).where(eq(clients.id, id)).returning(columns))
+      const [row] = await withDriverErrors(
+        writer.update(clients).set(changed).where(eq(clients.id, id)).returning(columns)
+      )
       return row && toClient(row)
     },
 
     async rotateSecret(id, digest, keepUntil) {
-      const changed = await plain(
+      const changed = await withDriverErrors(
         writer
           .update(clients)
           .set({
@@ -80,7 +82,7 @@ export const createClientStore = (driver: Driver, lookups: Lookups): ClientStore
         'client.remove',
         async run => {
           const removing = builder(run).delete(clients).where(eq(clients.id, id))
-          return (await plain(removing.returning({ id: columns.id }))).length > 0
+          return (await withDriverErrors(removing.returning({ id: columns.id }))).length > 0
         },
         { patient: true }
       )
@@ -124,7 +126,7 @@ const toRow = ({ previousSecret, ...client }: Client): ClientRow => ({
   requirePkce: client.requirePkce
 })
 
-/** A key that is there without a value empties its column. */
+/** A key whose value is undefined empties its column. */
 const toColumns = (changes: ClientChanges): Partial<ClientRow> => ({
   ...('redirectUri' in changes && { redirectUri: changes.redirectUri ?? null }),
   ...('name' in changes && { name: changes.name ?? null }),

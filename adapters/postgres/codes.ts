@@ -15,14 +15,16 @@ insert into code (grant_id, digest, redirect_uri, challenge, issuedate, expirati
 select id, $8, $9, $10, $11, $12 from begun
 returning true`
 
-// The grant is locked before the code, as removing it does: in the other order the two would deadlock (40P01).
+// The grant is locked before the code, because the removal of the grant locks in this order too: in the other order the
+// two statements would deadlock (40P01).
 const HELD = `held as (
   select g.id from code c join "grant" g on g.id = c.grant_id
   where c.digest = $1 and g.revoked_at is null
   for key share of g
 )`
 
-// `not spent` is judged again once a rival's lock is gone, on the row as the rival left it.
+// If a concurrent statement has the row locked, PostgreSQL waits for it and evaluates `not spent` again, on the row as
+// that statement left it.
 const SPENT = `spent as (
   update code set spent = true from held
   where code.digest = $1 and code.grant_id = held.id and not spent
@@ -60,7 +62,7 @@ const readCode = (row: Row): StoredCode => ({
 export const createCodeStore = ({ write }: Pick<Driver, 'write'>, lookups: Lookups): CodeStore => {
   const find = lookups.create({
     name: 'code_by_digest',
-    company: 'token',
+    sharedStatement: 'token',
     columns,
     select: builder(write)
       .select(columns)

@@ -20,34 +20,40 @@ export { UnfitDatabaseError } from './migrations.js'
 export interface Database {
   readonly stores: Pick<Ports, 'heroes' | 'users' | 'clients' | 'grants' | 'codes' | 'tokens' | 'attempts'>
   /**
-   * Applies pending migrations. Of any number of instances at once one does so, and the others wait for it. Rejects with an
-   * {@link UnfitDatabaseError} when the database's encoding is not UTF8.
+   * Applies pending migrations. When several instances call it at once, one of them applies the migrations and the
+   * others wait. Rejects with an {@link UnfitDatabaseError} when the database's encoding is not UTF8.
    */
   migrate(): Promise<void>
   /** Rejects with an {@link UnfitDatabaseError} when a migration is pending or the encoding is not UTF8. */
   requireSchema(): Promise<void>
   /** Rejects with `unavailable` while the database cannot be reached, takes no writes or lacks its schema. */
   check(): Promise<void>
-  /** The database's own clock. Rejects with `unavailable` while it cannot be reached. */
+  /** The time by the database's clock. Rejects with `unavailable` while the database cannot be reached. */
   now(): Promise<Date>
-  /** Lets what runs come to its end, for a second. */
+  /** Waits for running statements, at most a second, and ends the connections. */
   close(): Promise<void>
 }
 
-/** A PostgreSQL server, which need not be there: until it is, every call rejects with `unavailable`. */
+/**
+ * Opens a database on a PostgreSQL server. While the server cannot be reached, every call on the database rejects with
+ * `unavailable`.
+ */
 export const openServer = async (url: string, options: ServerOptions): Promise<Database> => {
-  // Imported when needed: no start pays for an engine that it does not use.
+  // Imported when it is needed, so that the start of a service does not load an engine that the service does not use.
   const { connectServer } = await import('./connection/server.js')
-  return over(connectServer(url, options))
+  return databaseOn(connectServer(url, options))
 }
 
-/** The embedded engine. Rejects with a {@link FolderError} when the folder cannot be used, and a {@link FolderInUseError} when another process has it. */
+/**
+ * Opens a database in the embedded engine. Rejects with a {@link FolderError} when the folder cannot be used, and with
+ * a {@link FolderInUseError} when another process uses it.
+ */
 export const openEmbedded = async (folder: string): Promise<Database> => {
   const { openFolder } = await import('./connection/embedded.js')
-  return over(await openFolder(folder))
+  return databaseOn(await openFolder(folder))
 }
 
-const over = (driver: Driver): Database => {
+const databaseOn = (driver: Driver): Database => {
   const lookups = createLookups(driver)
   return {
     stores: {

@@ -1,13 +1,14 @@
 import { setTimeout as rest } from 'node:timers/promises'
 import type { Run, Value } from './connection/driver.js'
 
-/** Grants that one statement ends: with their tokens, some 7 ms of PostgreSQL's time. */
+/** How many grants one statement ends. With their tokens this takes some 7 ms of PostgreSQL's time. */
 const PIECE = 200
 
-/** Whose grants. */
+/** The column that names the owner of a grant. */
 type Owner = 'client_id' | 'user_id'
 
-// Whoever has a grant locked is about to use it or to end it: what is passed over is left to the caller's last statement.
+// `skip locked`: another transaction that has a grant locked is about to use it or to end it. Grants that are skipped
+// are left to the caller's own statement.
 const remove = (owner: Owner): string => `
 with removed as (
   delete from "grant" where id = any (array(
@@ -24,17 +25,21 @@ with revoked as (
 )
 select count(*)::int4 from revoked`
 
-/** Removes the grants of a client or a user, with every code and token, but for the last few: those are the caller's. */
+/**
+ * Removes the grants of a client or a user, with every code and token, except for a few, which the caller's own
+ * statement must remove.
+ */
 export const removeGrantsInPieces = (write: Run, owner: Owner, id: string | number): Promise<void> =>
   inPieces(write, remove(owner), [id])
 
-/** Ends the grants of a client or a user, but for the last few: those are the caller's. */
+/** Ends the grants of a client or a user, except for a few, which the caller's own statement must end. */
 export const revokeGrantsInPieces = (write: Run, owner: Owner, id: string | number, at: Date): Promise<void> =>
   inPieces(write, revoke(owner), [id, at])
 
 /**
- * A single statement over 200,000 grants would hold their locks for seven seconds, and everyone whose refresh shares a
- * batch with one of theirs. After each piece the others have PostgreSQL for as long as the piece took.
+ * A single statement over 200,000 grants would hold their locks for seven seconds. Every refresh in a batch with a
+ * refresh of one of these grants would wait as long. After each piece, other statements have PostgreSQL for as long as
+ * the piece took.
  */
 const inPieces = async (write: Run, piece: string, values: readonly Value[]): Promise<void> => {
   for (let ended = PIECE; ended === PIECE; ) {

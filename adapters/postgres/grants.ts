@@ -5,10 +5,10 @@ import type { Driver, Value } from './connection/driver.js'
 import { key, type Lookups } from './lookup/lookups.js'
 import { grants } from './schema.js'
 import { type Row, typed } from './sql/columns.js'
-import { builder, plain } from './sql/statements.js'
+import { builder, withDriverErrors } from './sql/statements.js'
 import { readInstant, readTexts, textList } from './sql/values.js'
 
-/** What {@link readGrant} reads. */
+/** The columns that {@link readGrant} reads. */
 export const grantColumns = {
   grantId: typed(grants.id),
   userId: typed(grants.userId),
@@ -26,8 +26,9 @@ export const readGrant = (row: Row): Grant => ({
 })
 
 /**
- * Begins a grant, the first of the two steps of a login, with the values $1 to $7. The locks make whoever ends
- * the user's grants, or removes one of the two, wait and then see this one; or this one see what they did, and begin nothing.
+ * Begins a grant with the values $1 to $7: the first of the two steps that store a login. It locks the user and the
+ * client. A concurrent statement that ends the user's grants or removes the user or the client either waits and then
+ * sees this grant, or came first: then this statement sees its effect and begins no grant.
  */
 export const BEGIN_GRANT = `parties as (
   select u.id as user_id, c.id as client_id from "user" u, client c
@@ -39,7 +40,7 @@ export const BEGIN_GRANT = `parties as (
   returning id
 )`
 
-/** `sweepAt`: when the first that is stored under the grant has expired. */
+/** `sweepAt`: when the first code or token of the grant has expired. */
 export const beginGrant = (grant: Grant, generation: number, sweepAt: Date): readonly Value[] => [
   grant.userId,
   generation,
@@ -50,12 +51,12 @@ export const beginGrant = (grant: Grant, generation: number, sweepAt: Date): rea
   sweepAt
 ]
 
-// Locked grants are someone else's: another sweep's, or about to have a new token.
+// `skip locked`: a locked grant is in another sweep or about to get a new token.
 const PICK = `
 select id from "grant" where sweep_at < $1
 order by sweep_at limit $2 for update skip locked`
 
-// Codes and tokens go with their grants, by cascade.
+// Removing a grant removes its codes and tokens, by cascade.
 const REMOVE = `
 with latest as (
   select id, greatest(
@@ -84,15 +85,16 @@ export const createGrantStore = ({ write, transaction }: Driver, lookups: Lookup
       read: readGrant
     }),
 
-    // A tombstone, not an UPDATE of the tokens: that would miss one that a concurrent rotation has yet to commit.
+    // A tombstone, not an UPDATE of the tokens: under READ COMMITTED an UPDATE cannot see a token that a concurrent
+    // rotation has yet to commit.
     async revoke(id, at) {
-      await plain(writer.update(grants).set({ revokedAt: at }).where(eq(grants.id, id)))
+      await withDriverErrors(writer.update(grants).set({ revokedAt: at }).where(eq(grants.id, id)))
     },
 
     removeExpired: (at, limit) =>
       transaction('grant.sweep', async run => {
         const picked = await run(PICK, [at, limit])
-        // A statement of its own: it sees what was stored under the grants until they were locked.
+        // A separate statement: it sees every token that was stored under the grants before they were locked.
         if (picked.length > 0) await run(REMOVE, [`{${picked.join()}}`, at])
         return picked.length
       })

@@ -6,23 +6,23 @@ import { isDuplicate } from './connection/errors.js'
 import { gather } from './lookup/gather.js'
 import { key, type Lookups } from './lookup/lookups.js'
 import { heroes } from './schema.js'
-import { listed, manyRows, type Row, rowsOf, typed } from './sql/columns.js'
-import { builder, plain } from './sql/statements.js'
+import { listed, manyRows, type Row, rowReader, typed } from './sql/columns.js'
+import { builder, withDriverErrors } from './sql/statements.js'
 
 const columns = { id: typed(heroes.id), name: typed(heroes.name) }
 const toHero = ({ id, name }: Row): Hero => ({ id: Number(id), name: String(name) })
 const toRow = ({ name }: NewHero) => ({ name, nameLower: name.toLowerCase() })
 
-const readRow = rowsOf(columns)
+const readRow = rowReader(columns)
 const readHero = (values: readonly unknown[]): Hero => toHero(readRow(values))
 
-// strpos, unlike LIKE, has no pattern to escape; it finds an empty text everywhere.
+// strpos, unlike LIKE, has no pattern to escape. It finds the empty text in every name.
 const LIST = `
 select ${listed(columns)} from hero
 where id > $1 and strpos(name_lower, $2) > 0
 order by id limit $3`
 
-// The names come sorted: two statements that wait for each other's names would deadlock (40P01).
+// The caller sorts the rows by name: two statements that wait for each other's names would deadlock (40P01).
 const { id: _generated, ...stored } = getTableColumns(heroes)
 const { names, from, lists } = manyRows(stored)
 const INSERT = `
@@ -47,7 +47,7 @@ export const createHeroStore = ({ write }: Pick<Driver, 'write'>, lookups: Looku
   return {
     find: lookups.create({
       name: 'hero',
-      company: 'read',
+      sharedStatement: 'read',
       columns,
       select: writer.select(columns).from(heroes).where(eq(heroes.id, key)),
       type: 'bigint',
@@ -64,8 +64,8 @@ export const createHeroStore = ({ write }: Pick<Driver, 'write'>, lookups: Looku
     async replace(id, hero) {
       const replacing = writer.update(heroes).set(toRow(hero)).where(eq(heroes.id, id))
       try {
-        const [replaced] = await plain(replacing.returning(columns))
-        return replaced && toHero(replaced)
+        const [replaced] = await withDriverErrors(replacing.returning(columns))
+        return replaced
       } catch (error) {
         if (isDuplicate(error)) return 'taken'
         throw error
@@ -73,7 +73,9 @@ export const createHeroStore = ({ write }: Pick<Driver, 'write'>, lookups: Looku
     },
 
     async remove(id) {
-      const removed = await plain(writer.delete(heroes).where(eq(heroes.id, id)).returning({ id: columns.id }))
+      const removed = await withDriverErrors(
+        writer.delete(heroes).where(eq(heroes.id, id)).returning({ id: columns.id })
+      )
       return removed.length > 0
     }
   }

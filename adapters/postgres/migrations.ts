@@ -4,20 +4,20 @@ import { readMigrationFiles } from 'drizzle-orm/migrator'
 import type { Driver, Run } from './connection/driver.js'
 import { isLocked, StatementError, unavailable } from './connection/errors.js'
 
-/** Where Drizzle itself keeps what was applied: `drizzle-kit migrate` goes on where this stopped. */
+/** The table in which Drizzle records applied migrations, so that `drizzle-kit migrate` can go on from here. */
 const APPLIED = 'drizzle.__drizzle_migrations'
 
-/** Of no meaning but for being the same in every instance. */
+/** The key of an advisory lock: an arbitrary number, the same in every instance. */
 const LOCK = 4_372_061_958
 
-/** The database is there, and none that the service can use. The message says what to do. */
+/** The database can be reached, but the service cannot use it. The message says what to do. */
 export class UnfitDatabaseError extends Error {
   override readonly name = 'UnfitDatabaseError'
 }
 
 /**
- * Applies what is pending, all or nothing. Of any number of instances at once one does so, and the others wait for it. Rejects with an {@link UnfitDatabaseError}
- * where the schema could be made but not every text be stored.
+ * Applies pending migrations, all or none. When several instances call it at once, one of them applies the migrations
+ * and the others wait. Rejects with an {@link UnfitDatabaseError} when the database's encoding cannot store every text.
  */
 export const migrate = async ({ write, transaction }: Driver): Promise<void> => {
   await requireEncoding(write)
@@ -45,7 +45,9 @@ export const migrate = async ({ write, transaction }: Driver): Promise<void> => 
   )
 }
 
-/** Rejects with an {@link UnfitDatabaseError} where {@link migrate} would have something to do, or could not do it. */
+/**
+ * Rejects with an {@link UnfitDatabaseError} when a migration is pending, or when the encoding cannot store every text.
+ */
 export const requireSchema = async ({ write }: Driver): Promise<void> => {
   await requireEncoding(write)
   const last = await lastApplied(write)
@@ -54,15 +56,18 @@ export const requireSchema = async ({ write }: Driver): Promise<void> => {
   throw new UnfitDatabaseError(`the database ${what}; run \`heroes migrate\`, or leave MIGRATE unset`)
 }
 
-/** What `/health/ready` asks again and again: rejects with `unavailable` while writes are refused or the schema is not there. */
+/**
+ * The check behind `/health/ready`. It rejects with `unavailable` while the database refuses writes or lacks its
+ * schema.
+ */
 export const createCheck = ({ write }: Driver): (() => Promise<void>) => {
   let newest: number | undefined
   return async () => {
     newest ??= newestOf(readMigrations())
     const [row] = await write(CHECK, []).catch(async (error: unknown) => {
-      // 42P01: nothing was ever applied.
+      // 42P01, no such table: no migration was ever applied.
       if (error instanceof StatementError && error.code === '42P01') return []
-      // Whoever holds the table locked has one: that it cannot be read for a while is no reason to send requests elsewhere.
+      // A table that is locked is there. That it cannot be read for a while does not make the service unready.
       if (isLocked(error)) return (await write(`select ${READ_ONLY}`, [])).map(([readOnly]) => [readOnly, newest])
       throw error
     })
@@ -74,13 +79,16 @@ export const createCheck = ({ write }: Driver): (() => Promise<void>) => {
 const READ_ONLY = `pg_is_in_recovery() or current_setting('transaction_read_only')::boolean`
 const CHECK = `select ${READ_ONLY}, max(created_at)::int8 from ${APPLIED}`
 
-/** Every other encoding lacks characters that names have (22P05), or does not know where one ends (SQL_ASCII). */
+/**
+ * Every other encoding lacks characters that occur in names (22P05), or does not know where a character ends
+ * (SQL_ASCII).
+ */
 const requireEncoding = async (run: Run): Promise<void> => {
   const [row] = await run(`select current_setting('server_encoding')`, [])
   const encoding = String(row?.[0])
   if (encoding !== 'UTF8') {
     throw new UnfitDatabaseError(
-      `the encoding of the database is ${encoding}, but must be UTF8: make one with \`encoding 'UTF8'\``
+      `the encoding of the database is ${encoding}, but must be UTF8: create a database with \`encoding 'UTF8'\``
     )
   }
 }
@@ -93,12 +101,12 @@ const newestOf = (migrations: ReturnType<typeof readMigrations>): number =>
 const NEVER = -1
 
 const lastApplied = async (run: Run): Promise<number> => {
-  // Not to_regclass: it may answer from before the lock was waited for, as it reads a cache.
+  // Not to_regclass: it reads a cache and may answer as of the time before the wait for the lock.
   const [table] = await run("select from pg_tables where schemaname || '.' || tablename = $1", [APPLIED])
   if (table === undefined) return NEVER
   const [row] = await run(`select coalesce(max(created_at), $1) from ${APPLIED}`, [NEVER])
   return Number(row?.[0])
 }
 
-// By the package's own name: the sources and what is built of them are not equally deep.
+// Found by the name of the package, because the sources and the built files lie at different depths.
 const folder = (): string => join(dirname(createRequire(import.meta.url).resolve('heroes/package.json')), 'drizzle')

@@ -11,17 +11,21 @@ interface Rotation {
   readonly successor: Token
 }
 
-// Grants are locked before tokens, as removing them does: in the other order the two would deadlock (40P01). So would two rotations
-// whose locks were not taken in the order of what they lock. `spent_at is null` is judged again once a rival's lock is gone, on the
-// row as the rival left it.
+// Grants are locked before tokens, because the removal of grants locks in this order too: in the other order the two
+// statements would deadlock (40P01). So would two rotations that did not sort the rows before they lock them. If a
+// concurrent statement has a row locked, PostgreSQL waits for it and evaluates `spent_at is null` again, on the row as
+// that statement left it.
 const ROTATE = `
-with asked as (
+with requested as (
   select * from unnest(
-    $1::bytea[], $2::bytea[], $3::bytea[], $4::text[], $5::timestamptz[], $6::timestamptz[], $7::timestamptz[], $8::timestamptz[], $9::bytea[]
+    $1::bytea[], $2::bytea[], $3::bytea[], $4::text[],
+    $5::timestamptz[], $6::timestamptz[], $7::timestamptz[], $8::timestamptz[], $9::bytea[]
   ) with ordinality
-  as asked (digest, access_digest, refresh_digest, scopes, issued, expires, refresh_expires, spent_at, nonce, position)
+  as requested (
+    digest, access_digest, refresh_digest, scopes, issued, expires, refresh_expires, spent_at, nonce, position
+  )
 ), held as (
-  select g.id, t.refresh_digest as digest from asked join token t on t.refresh_digest = asked.digest
+  select g.id, t.refresh_digest as digest from requested join token t on t.refresh_digest = requested.digest
   join "grant" g on g.id = t.grant_id
   where g.revoked_at is null
   order by g.id
@@ -32,17 +36,17 @@ with asked as (
   order by t.refresh_digest
   for update of t
 ), spent as (
-  update token set spent_at = asked.spent_at, nonce = asked.nonce
-  from locked join asked using (digest)
+  update token set spent_at = requested.spent_at, nonce = requested.nonce
+  from locked join requested using (digest)
   where token.access_digest = locked.access_digest
-  returning token.grant_id, asked.*
+  returning token.grant_id, requested.*
 ), stored as (
   insert into token (${TOKEN_COLUMNS})
   select grant_id, access_digest, refresh_digest, scopes::text[], issued, expires, refresh_expires from spent
 )
 select position::int4 from spent`
 
-/** {@link TokenStore.rotate}, of which those asked for at once travel together. */
+/** {@link TokenStore.rotate}. Concurrent rotations are sent as one batch, in one statement. */
 export const createRotation = (write: Run): ((rotation: Rotation) => Promise<boolean>) =>
   gather(
     async rotations => {

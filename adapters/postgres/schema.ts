@@ -14,14 +14,14 @@ import {
 } from 'drizzle-orm/pg-core'
 import { bytes, readTexts, textList } from './sql/values.js'
 
-/** 32 bytes, which the core writes as base64url. */
+/** 32 bytes, which are base64url in the core. */
 const digest = customType<{ data: string; driverData: Uint8Array }>({
   dataType: () => 'bytea',
   toDriver: bytes,
   fromDriver: value => Buffer.from(value).toString('base64url')
 })
 
-/** Drizzle's own text[] loses backslashes on the way out. */
+/** Drizzle's own text[] loses backslashes when it reads. */
 const texts = customType<{ data: string[]; driverData: string | string[] }>({
   dataType: () => 'text[]',
   toDriver: textList,
@@ -30,7 +30,7 @@ const texts = customType<{ data: string[]; driverData: string | string[] }>({
 
 const instant = (name: string) => timestamp(name, { withTimezone: true, mode: 'date', precision: 3 })
 
-/** Identifiers are int8: a safe integer beyond int4 is compared like any other instead of failing with 22003. */
+/** Identifiers are int8, so that a safe integer beyond int4 is compared like any other and does not fail with 22003. */
 const id = () => bigint('id', { mode: 'number' }).primaryKey().generatedAlwaysAsIdentity()
 
 export const heroes = pgTable('hero', {
@@ -76,14 +76,17 @@ export const grants = pgTable(
     scopes: texts('scopes').notNull(),
     expiresAt: instant('expires_at').notNull(),
     revokedAt: instant('revoked_at'),
-    /** When to look whether everything under the grant has expired. A hint: a rotation does not move it on. */
+    /**
+     * When to look whether everything under the grant has expired. It may be too early, as a rotation does not change
+     * it.
+     */
     sweepAt: instant('sweep_at').notNull()
   },
   table => [
     index('grant_user_id').on(table.userId),
     index('grant_client_id').on(table.clientId),
     index('grant_sweep_at').on(table.sweepAt),
-    // Few, and what every bearer check looks into.
+    // Every bearer check reads this index. It is small, because it has the revoked grants alone.
     index('grant_revoked').on(table.id).where(sql`${table.revokedAt} is not null`)
   ]
 )
@@ -117,7 +120,7 @@ export const tokens = pgTable(
     issuedAt: instant('issuedate').notNull(),
     expiresAt: instant('expirationdate').notNull(),
     refreshExpiresAt: instant('refresh_expirationdate'),
-    /** Of the access token alone; a grant has its own. */
+    /** When the access token alone was revoked. The revocation of a grant is in the grant's own column. */
     revokedAt: instant('revoked_at'),
     spentAt: instant('spent_at'),
     nonce: digest('nonce')

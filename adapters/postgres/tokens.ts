@@ -8,7 +8,7 @@ import { key, type Lookups } from './lookup/lookups.js'
 import { createRotation } from './rotation.js'
 import { grants, tokens } from './schema.js'
 import { type Row, typed } from './sql/columns.js'
-import { builder, plain } from './sql/statements.js'
+import { builder, withDriverErrors } from './sql/statements.js'
 import { TOKEN_COLUMNS, tokenValues } from './sql/token-rows.js'
 import { bytesElement, optional, readBytes, readInstant, readTexts } from './sql/values.js'
 
@@ -55,10 +55,10 @@ const readRefresh = (row: Row): RefreshToken => ({
   spent: optional(row.spentAt, at => ({ at: readInstant(at), nonce: optional(row.nonce, readBytes) }))
 })
 
-/** Few enough for one statement to stay far below its time limit. */
+/** Few enough that one statement stays far below its time limit. */
 const NONCES_PER_STATEMENT = 5000
 
-// A token that someone has locked is left to the next sweep: waiting for it would end this one (55P03).
+// `skip locked`: a locked token is left to the next sweep, because waiting for it would end this one (55P03).
 const ERASE_NONCES = `
 with erased as (
   update token set nonce = null where access_digest in (
@@ -71,8 +71,9 @@ select count(*)::int4 from erased`
 export const createTokenStore = ({ write }: Pick<Driver, 'write'>, lookups: Lookups): TokenStore => {
   const writer = builder(write)
 
-  // By an index of the revoked alone, which is small: the grant's own row and its index are four more pages to read among millions.
-  // A value and no `exists`, which could be planned as a list of all that are revoked.
+  // PostgreSQL reads only the small index of revoked grants: among millions of grants, the grant's row and its index
+  // would be four more pages to read. The subquery is a value and no `exists`, which could be planned as a list of all
+  // revoked grants.
   const tombstone = writer
     .select({ revokedAt: grants.revokedAt })
     .from(grants)
@@ -89,7 +90,7 @@ export const createTokenStore = ({ write }: Pick<Driver, 'write'>, lookups: Look
 
     findByAccess: lookups.create({
       name: 'token_by_access',
-      company: 'read',
+      sharedStatement: 'read',
       columns: accessColumns,
       select: writer
         .select(accessColumns)
@@ -109,7 +110,7 @@ export const createTokenStore = ({ write }: Pick<Driver, 'write'>, lookups: Look
 
     findByRefresh: lookups.create({
       name: 'token_by_refresh',
-      company: 'token',
+      sharedStatement: 'token',
       columns: refreshColumns,
       select: writer
         .select(refreshColumns)
@@ -124,7 +125,7 @@ export const createTokenStore = ({ write }: Pick<Driver, 'write'>, lookups: Look
     rotate: (digest, spend, successor) => rotate({ digest, spend, successor }),
 
     async revokeAccess(digest, at) {
-      await plain(writer.update(tokens).set({ revokedAt: at }).where(eq(tokens.accessDigest, digest)))
+      await withDriverErrors(writer.update(tokens).set({ revokedAt: at }).where(eq(tokens.accessDigest, digest)))
     },
 
     async eraseNonces(at) {

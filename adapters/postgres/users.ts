@@ -6,7 +6,7 @@ import { removeGrantsInPieces, revokeGrantsInPieces } from './grants-in-pieces.j
 import { key, type Lookups } from './lookup/lookups.js'
 import { grants, users } from './schema.js'
 import { type Row, typed } from './sql/columns.js'
-import { builder, plain, prepared } from './sql/statements.js'
+import { builder, prepared, withDriverErrors } from './sql/statements.js'
 import { textElement } from './sql/values.js'
 
 const columns = {
@@ -75,7 +75,7 @@ export const createUserStore = ({ write, transaction }: Driver, lookups: Lookups
       'user.revoke',
       async run => {
         const changes = password && { hashedPassword: password.hash, salt: password.salt }
-        const [changed] = await plain(
+        const [changed] = await withDriverErrors(
           builder(run)
             .update(users)
             .set({ generation: sql`${users.generation} + 1`, ...changes })
@@ -83,8 +83,8 @@ export const createUserStore = ({ write, transaction }: Driver, lookups: Lookups
             .returning({ id: columns.id })
         )
         if (changed === undefined) return false
-        // A statement of its own: it sees the grants of every login that the first one had to wait for.
-        await plain(
+        // A separate statement: it sees the grants of every login for which the first statement had to wait.
+        await withDriverErrors(
           builder(run)
             .update(grants)
             .set({ revokedAt: at })
@@ -114,7 +114,7 @@ export const createUserStore = ({ write, transaction }: Driver, lookups: Lookups
     findByUsername,
 
     async list() {
-      return (await plain(writer.select(columns).from(users).orderBy(asc(users.id)))).map(toUser)
+      return (await withDriverErrors(writer.select(columns).from(users).orderBy(asc(users.id)))).map(toUser)
     },
 
     async rehash(id, verified, { hash, salt }) {
@@ -133,7 +133,7 @@ export const createUserStore = ({ write, transaction }: Driver, lookups: Lookups
         'user.remove',
         async run => {
           const removing = builder(run).delete(users).where(eq(users.username, username))
-          return (await plain(removing.returning({ id: columns.id }))).length > 0
+          return (await withDriverErrors(removing.returning({ id: columns.id }))).length > 0
         },
         { patient: true }
       )
@@ -141,5 +141,5 @@ export const createUserStore = ({ write, transaction }: Driver, lookups: Lookups
   }
 }
 
-// Drizzle's `set` takes no placeholder as it is.
+// Drizzle's `set` takes a placeholder only inside `sql`.
 const text = (name: string) => sql`${sql.placeholder(name)}`

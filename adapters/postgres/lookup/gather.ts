@@ -1,28 +1,29 @@
 import { hadNoEffect } from '../connection/errors.js'
-import { createQueue, gaveUp, type Queue, type Waiting } from './queue.js'
+import { createQueue, type Queue, rejectIfLate, type Waiting } from './queue.js'
 
-/** Does what is asked with all items in one statement. The results are in the order of the items. */
-type Many<Item, Result> = (items: readonly Item[]) => Promise<readonly Result[]>
+/** Writes all items in one statement. The results are in the order of the items. */
+type WriteAll<Item, Result> = (items: readonly Item[]) => Promise<readonly Result[]>
 
-/** With one statement under way, PostgreSQL would wait for Node between two. */
-const AT_ONCE = 2
-const MOST = 256
-/** Few, as each takes a connection that others want. */
+/** With one batch under way, PostgreSQL would wait for Node between two statements. */
+const MAX_BATCHES = 2
+const MAX_ITEMS = 256
+/** Few, as each takes a connection that other statements need. */
 const RETRIES_AT_ONCE = 4
 
 /**
- * Sends writes that are asked for at once in one statement (see {@link createQueue}). Each item gets exactly what it would
- * have got alone: when PostgreSQL rolled a statement of several back, each is tried by itself. After a lost connection
- * nothing is tried again, as what the write did is unknown, and whoever waits is told as well.
+ * Collects single writes and sends each batch of them in one statement; {@link createQueue} says when. Each item gets
+ * exactly the result that it would get alone: when PostgreSQL rolled back a statement of several items, each item is
+ * sent by itself. After a lost connection nothing is sent again, as it is unknown what the writes did, and the items
+ * that wait in the queue are rejected as well.
  */
 export const gather = <Item, Result>(
-  many: Many<Item, Result>,
+  writeAll: WriteAll<Item, Result>,
   keyOf: (item: Item) => string
 ): ((item: Item) => Promise<Result>) => {
   type Batch = readonly Waiting<Item, Result>[]
 
   const send = async (batch: Batch): Promise<void> => {
-    const results = await many(batch.map(({ item }) => item))
+    const results = await writeAll(batch.map(({ item }) => item))
     for (const [index, result] of results.entries()) batch[index]?.resolve(result)
   }
 
@@ -30,13 +31,13 @@ export const gather = <Item, Result>(
     const left = [...batch]
     const sendOneByOne = async (): Promise<void> => {
       for (let each = left.shift(); each !== undefined; each = left.shift()) {
-        if (!gaveUp(each)) await send([each]).catch(each.reject)
+        if (!rejectIfLate(each)) await send([each]).catch(each.reject)
       }
     }
     await Promise.all(Array.from({ length: RETRIES_AT_ONCE }, sendOneByOne))
   }
 
-  const carry = async (batch: Batch, queue: Queue<Item, Result>): Promise<void> => {
+  const sendBatch = async (batch: Batch, queue: Queue<Item, Result>): Promise<void> => {
     try {
       await send(batch)
     } catch (error) {
@@ -46,6 +47,6 @@ export const gather = <Item, Result>(
     }
   }
 
-  const queue = createQueue({ atOnce: AT_ONCE, most: MOST, keyOf, carry })
+  const queue = createQueue({ maxBatches: MAX_BATCHES, maxItems: MAX_ITEMS, keyOf, sendBatch })
   return item => new Promise((resolve, reject) => queue.add({ item, askedAt: performance.now(), resolve, reject }))
 }

@@ -1,48 +1,54 @@
 import { sql } from 'drizzle-orm'
 import type { Driver } from '../connection/driver.js'
 import { hadNoEffect, isLocked } from '../connection/errors.js'
-import { type Columns, type Row, rowsOf } from '../sql/columns.js'
+import { type Columns, type Row, rowReader } from '../sql/columns.js'
 import { padded } from '../sql/values.js'
-import { createQueue, gaveUp, type Waiting } from './queue.js'
-import { compose, type Find, MANY, ONE } from './statement.js'
+import { createQueue, rejectIfLate, type Waiting } from './queue.js'
+import { composeStatement, type Find, MANY, ONE } from './statement.js'
 
-/** What a look-up asks with, in the select of a {@link Lookup}. */
+/** The place of the key in the select of a {@link Lookup}. */
 export const key = sql.placeholder('key')
 
-/** How rows of one kind are found by a key. */
+/** How one kind of look-up finds its row. */
 export interface Lookup<Key, Found> extends Pick<Find, 'name' | 'type'> {
-  /** Finds one row or none by {@link key}. The first column is never null. Columns are cast, so that a plan outlives a change of their types. */
+  /**
+   * Finds one row or none by {@link key}. The first column is never null. The columns are cast (`typed`), so that a
+   * plan outlives a change of their types.
+   */
   readonly select: { toSQL(): { readonly sql: string } }
   readonly columns: Columns
-  /** PostgreSQL's literal of a key inside a list. */
+  /** The key as an element of PostgreSQL's array literal. */
   literal(key: Key): string
   read(row: Row): Found
-  /** Look-ups that name the same company are asked for by the same requests, and travel in one statement. */
-  readonly company?: string
+  /**
+   * Kinds with the same name here share one statement, because the same requests need them. Without it, a kind has a
+   * statement of its own.
+   */
+  readonly sharedStatement?: string
 }
 
 export interface Lookups {
-  /** Undefined when there is no row. */
+  /** Returns the function that looks a key up: it resolves with undefined when there is no row. */
   create<Key, Found>(lookup: Lookup<Key, Found>): (key: Key) => Promise<Found | undefined>
 }
 
-/** The kinds of look-ups that travel together. */
-interface Company {
-  /** Those that the batch which is being made up asks for. */
+/** One or more kinds of look-ups that are sent in one statement. */
+interface SharedStatement {
+  /** The kinds that have look-ups in the batch that is being sent. */
   kinds: Kind[]
 }
 
-/** A kind of look-up as the queue sees it. */
+/** A kind of look-up, as the queue sees it. */
 interface Kind extends Find {
-  readonly company: Company
-  /** Who asks for it in the batch which is being made up. */
-  asked: Asked[]
-  /** True from the first time that its table was found locked until it is found free. */
+  readonly statement: SharedStatement
+  /** Its look-ups in the batch that is being sent. */
+  batch: WaitingLookup[]
+  /** True from the first time that a statement found a table of this kind locked until one over the pool succeeds. */
   locked: boolean
-  /** Who is to be served apart while {@link locked}. */
-  readonly apart: Asked[]
-  /** True while a statement that serves some of them is under way. */
-  busy: boolean
+  /** The look-ups that wait for the pool while {@link locked}. */
+  readonly forPool: WaitingLookup[]
+  /** True while `sendOverPool` runs for this kind. */
+  onPool: boolean
 }
 
 interface Item {
@@ -51,22 +57,26 @@ interface Item {
 }
 
 type Values = readonly unknown[]
-type Asked = Waiting<Item, Values | undefined>
+type WaitingLookup = Waiting<Item, Values | undefined>
 
+/** Look-ups of one kind. */
 interface Group {
   readonly kind: Kind
-  readonly asked: readonly Asked[]
+  readonly lookups: readonly WaitingLookup[]
 }
 
-/** With one statement under way, PostgreSQL would wait for Node between two; a third gains nothing. */
-const AT_ONCE = 2
-/** 256 requests, each with its bearer check and its read. */
-const MOST = 512
+/** With one batch under way, PostgreSQL would wait for Node between two statements; a third batch gains nothing. */
+const MAX_BATCHES = 2
+/** Enough for 256 requests, each with its bearer check and its read. */
+const MAX_ITEMS = 512
 
 /**
- * Sends look-ups of all kinds through one queue, on the connection that is for them alone (`read`). Each is answered as it
- * would have been alone: when a statement of several fails, each kind and then each key is tried by itself. A look-up that
- * finds its table locked goes on over the pool (`write`) and holds nobody else up. See README.md in this folder.
+ * All look-ups of a process wait in one queue; {@link createQueue} says for what. A batch becomes one statement for
+ * each {@link Lookup.sharedStatement}, sent over the connection for look-ups (`read`).
+ *
+ * Each look-up gets the answer that it would get alone: when a statement of several look-ups fails, each kind and then
+ * each key is sent by itself. A look-up that finds its table locked is sent over the pool (`write`) and delays no other
+ * kind. See README.md in this folder.
  */
 export const createLookups = ({ read, write }: Pick<Driver, 'read' | 'write'>): Lookups => {
   const texts = new Map<string, string>()
@@ -74,94 +84,100 @@ export const createLookups = ({ read, write }: Pick<Driver, 'read' | 'write'>): 
   const textOf = (finds: readonly Find[], single: boolean): string => {
     const form = single ? ONE : MANY
     const name = form.name + finds.map(({ name }) => name).join()
-    const text = texts.get(name) ?? compose(finds, form)
+    const text = texts.get(name) ?? composeStatement(finds, form)
     texts.set(name, text)
     return text
   }
 
-  /** Sends the look-ups of some kinds in one statement and answers them. */
+  /** Sends the look-ups of all groups in one statement and resolves them with its rows. */
   const send = async (groups: readonly Group[], run = read): Promise<void> => {
     const text = textOf(
       groups.map(({ kind }) => kind),
-      groups.every(({ asked }) => asked.length === 1)
+      groups.every(({ lookups }) => lookups.length === 1)
     )
-    const lists = groups.map(({ asked }, index) => {
-      const list = `{${asked.map(({ item }) => item.literal).join()}}`
+    const lists = groups.map(({ lookups }, index) => {
+      const list = `{${lookups.map(({ item }) => item.literal).join()}}`
       return index === 0 ? padded(list) : list
     })
     const rows = await run(text, lists)
     let column = 1
-    for (const { kind, asked } of groups) {
+    for (const { kind, lookups } of groups) {
       const end = column + kind.width
       for (const row of rows) {
-        asked[Number(row[0]) - 1]?.resolve(row[column] === null ? undefined : row.slice(column, end))
+        lookups[Number(row[0]) - 1]?.resolve(row[column] === null ? undefined : row.slice(column, end))
       }
       column = end
     }
   }
 
-  /** Sends some kinds together, and after a failure that had no effect apart. Never rejects. */
+  /**
+   * Sends all groups in one statement. If it fails without effect, sends each group and then each key alone. Never
+   * rejects.
+   */
   const serve = async (groups: readonly Group[]): Promise<void> => {
     try {
       await send(groups)
     } catch (error) {
-      const everyone = groups.flatMap(({ asked }) => asked)
+      const all = groups.flatMap(({ lookups }) => lookups)
       const [first] = groups
-      if (!hadNoEffect(error)) for (const { reject } of [...everyone, ...queue.clear()]) reject(error)
+      if (!hadNoEffect(error)) for (const { reject } of [...all, ...queue.clear()]) reject(error)
       else if (groups.length > 1) await Promise.all(groups.map(group => serve([group])))
-      else if (first !== undefined && isLocked(error)) void detour(first)
-      else if (first !== undefined && everyone.length > 1) {
-        await Promise.all(everyone.map(each => serve([{ kind: first.kind, asked: [each] }])))
-      } else for (const { reject } of everyone) reject(error)
+      else if (first !== undefined && isLocked(error)) void sendOverPool(first)
+      else if (first !== undefined && all.length > 1) {
+        await Promise.all(all.map(each => serve([{ kind: first.kind, lookups: [each] }])))
+      } else for (const { reject } of all) reject(error)
     }
   }
 
-  /** Serves a kind over the pool, away from the others, until a statement of it has found its tables free. */
-  const detour = async ({ kind, asked }: Group): Promise<void> => {
+  /**
+   * Sends the look-ups of a kind over the pool, one statement at a time, until a statement succeeds or none is left.
+   * Never rejects.
+   */
+  const sendOverPool = async ({ kind, lookups }: Group): Promise<void> => {
     kind.locked = true
-    kind.apart.push(...asked)
-    if (kind.busy) return
-    kind.busy = true
-    while (kind.locked && kind.apart.length > 0) {
-      const next = kind.apart.splice(0, MOST).filter(each => !gaveUp(each))
+    kind.forPool.push(...lookups)
+    if (kind.onPool) return
+    kind.onPool = true
+    while (kind.locked && kind.forPool.length > 0) {
+      const next = kind.forPool.splice(0, MAX_ITEMS).filter(each => !rejectIfLate(each))
       try {
-        if (next.length > 0) await send([{ kind, asked: next }], write)
+        if (next.length > 0) await send([{ kind, lookups: next }], write)
         kind.locked = next.length === 0
       } catch (error) {
         for (const { reject } of next) reject(error)
       }
     }
-    kind.busy = false
-    for (const each of kind.apart.splice(0)) queue.add(each)
+    kind.onPool = false
+    for (const each of kind.forPool.splice(0)) queue.add(each)
   }
 
-  const carry = async (batch: readonly Asked[]): Promise<void> => {
-    const companies: Company[] = []
+  const sendBatch = async (batch: readonly WaitingLookup[]): Promise<void> => {
+    const statements: SharedStatement[] = []
     for (const each of batch) {
       const { kind } = each.item
       if (kind.locked) {
-        void detour({ kind, asked: [each] })
+        void sendOverPool({ kind, lookups: [each] })
         continue
       }
-      if (kind.asked.length === 0) {
-        if (kind.company.kinds.length === 0) companies.push(kind.company)
-        kind.company.kinds.push(kind)
+      if (kind.batch.length === 0) {
+        if (kind.statement.kinds.length === 0) statements.push(kind.statement)
+        kind.statement.kinds.push(kind)
       }
-      kind.asked.push(each)
+      kind.batch.push(each)
     }
-    await Promise.all(companies.map(company => serve(takeGroups(company))))
+    await Promise.all(statements.map(statement => serve(takeGroups(statement))))
   }
 
-  const queue = createQueue({ atOnce: AT_ONCE, most: MOST, carry })
+  const queue = createQueue({ maxBatches: MAX_BATCHES, maxItems: MAX_ITEMS, sendBatch })
 
-  const companies = new Map<string, Company>()
+  const statements = new Map<string, SharedStatement>()
   return {
-    create({ name, select, columns, type, literal, read, company = name }) {
+    create({ name, select, columns, type, literal, read, sharedStatement = name }) {
       const width = Object.keys(columns).length
-      const readRow = rowsOf(columns)
-      const travelling = companies.get(company) ?? { kinds: [] }
-      companies.set(company, travelling)
-      const state = { company: travelling, asked: [], locked: false, apart: [], busy: false }
+      const readRow = rowReader(columns)
+      const statement = statements.get(sharedStatement) ?? { kinds: [] }
+      statements.set(sharedStatement, statement)
+      const state = { statement, batch: [], locked: false, forPool: [], onPool: false }
       const kind: Kind = { name, text: select.toSQL().sql, type, width, ...state }
       return key =>
         new Promise((resolve, reject) => {
@@ -176,9 +192,9 @@ export const createLookups = ({ read, write }: Pick<Driver, 'read' | 'write'>): 
   }
 }
 
-const takeGroups = (company: Company): readonly Group[] => {
-  const groups = company.kinds.map(kind => ({ kind, asked: kind.asked }))
-  for (const kind of company.kinds) kind.asked = []
-  company.kinds = []
+const takeGroups = (statement: SharedStatement): readonly Group[] => {
+  const groups = statement.kinds.map(kind => ({ kind, lookups: kind.batch }))
+  for (const kind of statement.kinds) kind.batch = []
+  statement.kinds = []
   return groups
 }

@@ -1,109 +1,121 @@
 import { StatementError, unavailable } from '../connection/errors.js'
 
-/** One who waits for an answer. */
+/** An item in the queue and the promise of the caller that waits for its result. */
 export interface Waiting<Item, Result> {
   readonly item: Item
-  /** By `performance.now()`. */
+  /** When the caller asked, by `performance.now()`. */
   readonly askedAt: number
   resolve(result: Result): void
   reject(reason: unknown): void
 }
 
 export interface QueueOptions<Item, Result> {
-  /** Batches under way at once. */
-  readonly atOnce: number
-  /** Items in one batch. */
-  readonly most: number
-  /** Items of one key never travel in the same batch. */
+  /** How many batches may be under way at once. */
+  readonly maxBatches: number
+  /** How many items one batch may hold. */
+  readonly maxItems: number
+  /** Items with the same key are never in the same batch. */
   readonly keyOf?: (item: Item) => string
-  /** Settles every item of the batch. Resolves when the next batch may take its place; never rejects. */
-  carry(batch: readonly Waiting<Item, Result>[], queue: Queue<Item, Result>): Promise<void>
+  /** Sends a batch and settles each of its items. Resolves when another batch may take its place; never rejects. */
+  sendBatch(batch: readonly Waiting<Item, Result>[], queue: Queue<Item, Result>): Promise<void>
 }
 
 export interface Queue<Item, Result> {
   add(waiting: Waiting<Item, Result>): void
-  /** Takes everyone who waits out of the queue. */
+  /** Empties the queue and returns the items that waited in it. */
   clear(): readonly Waiting<Item, Result>[]
 }
 
-/** After this many items in a row that found the queue empty, the next is sent at once. After a single one, that cost a tenth of the rate under load. */
-const LONG_ALONE = 16
+/**
+ * After this many items in a row that found nothing in the queue and no batch under way, the next is sent early. With 1
+ * in place of 16, the rate under load is a tenth lower.
+ */
+const EARLY_AFTER = 16
 /** In milliseconds: as long as the driver gives a statement. */
 const LONGEST_WAIT = 4000
 
-/** True for an item that has waited too long and has been told so. */
-export const gaveUp = ({ askedAt, reject }: Pick<Waiting<unknown, never>, 'askedAt' | 'reject'>): boolean => {
+/** Rejects an item that has waited for {@link LONGEST_WAIT}. True if it did so. */
+export const rejectIfLate = ({ askedAt, reject }: Pick<Waiting<unknown, never>, 'askedAt' | 'reject'>): boolean => {
   if (performance.now() - askedAt < LONGEST_WAIT) return false
-  reject(unavailable(new StatementError(`waited for ${LONGEST_WAIT} ms`, undefined)))
+  reject(unavailable(new StatementError(`waited for ${LONGEST_WAIT} ms to be sent`, undefined)))
   return true
 }
 
 /**
- * Sends the items that one turn of the event loop brings as one batch. While `atOnce` batches are under way, newcomers wait
- * for the next one. An item that has been the only one for long does not wait for the end of the turn.
+ * Collects items and sends them in batches. An item waits in the queue for two reasons:
+ *
+ * - It waits for the end of the turn of the event loop in which it is added, so that all items of that turn share a
+ *   batch. After {@link EARLY_AFTER} items that were alone, the next one does not wait for this.
+ * - While `maxBatches` batches are under way, it waits until one of them is done. All items that are added meanwhile go
+ *   into the next batch.
  */
 export const createQueue = <Item, Result>({
-  atOnce,
-  most,
+  maxBatches,
+  maxItems,
   keyOf,
-  carry
+  sendBatch
 }: QueueOptions<Item, Result>): Queue<Item, Result> => {
   let waiting: Waiting<Item, Result>[] = []
-  let underWay = 0
+  let batchesUnderWay = 0
+  /** True while a call of `sendBatches` is scheduled. */
   let scheduled = false
-  let alone = 0
-  /** True from the early departure of an item to the end of that turn of the event loop. */
-  let hurried = false
+  /** How many items in a row, up to the last one, found nothing in the queue and no batch under way. */
+  let aloneInARow = 0
+  /** True once this turn of the event loop has sent an item early. */
+  let sentEarly = false
 
-  const depart = (): void => {
+  const sendBatches = (): void => {
     scheduled = false
-    // The longest waiting stand first.
-    while (waiting[0] !== undefined && gaveUp(waiting[0])) waiting.shift()
-    while (waiting.length > 0 && underWay < atOnce) {
-      underWay += 1
-      void carry(nextBatch(), queue).then(arrive)
+    // The items that have waited longest come first.
+    while (waiting[0] !== undefined && rejectIfLate(waiting[0])) waiting.shift()
+    while (waiting.length > 0 && batchesUnderWay < maxBatches) {
+      batchesUnderWay += 1
+      void sendBatch(takeBatch(), queue).then(batchDone)
     }
   }
 
-  const arrive = (): void => {
-    underWay -= 1
+  const batchDone = (): void => {
+    batchesUnderWay -= 1
     if (scheduled) return
     scheduled = true
-    // A tick runs after all promise callbacks: whoever asks next because of these answers is in the next batch.
-    process.nextTick(depart)
+    // `nextTick` runs after all promise callbacks: callers that ask again because of these answers share the next
+    // batch.
+    process.nextTick(sendBatches)
   }
 
-  /** The longest waiting, at most `most` of them and of each key the first. */
-  const nextBatch = (): readonly Waiting<Item, Result>[] => {
-    if (keyOf === undefined) return waiting.splice(0, most)
-    const first = new Map<string, Waiting<Item, Result>>()
+  /** Takes the items that have waited longest out of the queue: at most `maxItems`, and the first of each key. */
+  const takeBatch = (): readonly Waiting<Item, Result>[] => {
+    if (keyOf === undefined) return waiting.splice(0, maxItems)
+    const firstOfKey = new Map<string, Waiting<Item, Result>>()
     for (const each of waiting) {
       const key = keyOf(each.item)
-      if (!first.has(key) && first.size < most) first.set(key, each)
+      if (!firstOfKey.has(key) && firstOfKey.size < maxItems) firstOfKey.set(key, each)
     }
-    const batch = new Set(first.values())
+    const batch = new Set(firstOfKey.values())
     waiting = waiting.filter(each => !batch.has(each))
     return [...batch]
   }
 
-  const hurry = (): void => {
-    hurried = true
-    // An engine in this process has answered before the others of the turn have asked: they are no less together.
+  const sendEarly = (): void => {
+    sentEarly = true
+    // The embedded engine answers within the turn. Later items of this turn then find the queue empty, but are not
+    // alone.
     setImmediate(() => {
-      hurried = false
+      sentEarly = false
     })
-    // After all promise callbacks of this event, so that callers which it resumed together travel together.
-    queueMicrotask(() => process.nextTick(depart))
+    // A microtask and then `nextTick`: after all promise callbacks of this event, so that callers that it resumed
+    // together share a batch.
+    queueMicrotask(() => process.nextTick(sendBatches))
   }
 
   const queue: Queue<Item, Result> = {
     add(each) {
-      alone = underWay + waiting.length === 0 && !hurried ? alone + 1 : 0
+      aloneInARow = batchesUnderWay + waiting.length === 0 && !sentEarly ? aloneInARow + 1 : 0
       waiting.push(each)
-      if (scheduled || underWay === atOnce) return
+      if (scheduled || batchesUnderWay === maxBatches) return
       scheduled = true
-      if (alone > LONG_ALONE) hurry()
-      else setImmediate(depart)
+      if (aloneInARow > EARLY_AFTER) sendEarly()
+      else setImmediate(sendBatches)
     },
     clear: () => waiting.splice(0)
   }

@@ -3,15 +3,16 @@ import { type PgColumn, PgDialect } from 'drizzle-orm/pg-core'
 import type { Value } from '../connection/driver.js'
 import { textOrNullList } from './values.js'
 
-/** What a statement selects: columns of the schema, as {@link typed} makes them, by the names that a {@link Row} has. */
+/** The columns that a statement selects, each made by {@link typed}, by their names in a {@link Row}. */
 export type Columns = Readonly<Record<string, SQL>>
 
-/** A row by the names of its {@link Columns}. Its values are as the driver read them. */
+/** The values of a row as the driver read them, by the names of its {@link Columns}. */
 export type Row = Readonly<Record<string, unknown>>
 
 /**
- * The column as a result, cast to the type that the schema gives it. PostgreSQL ends a prepared statement whose result type
- * changed (0A000): with the cast, a migration that changes a column's type is no event for those who read it.
+ * The column as a result, cast to the type that the schema gives it. PostgreSQL refuses a prepared statement whose
+ * result type has changed (0A000). With the cast the result type stays the same, so a migration may change the type of
+ * a column that is read.
  */
 export const typed = <Column extends PgColumn>(column: Column): SQL<GetColumnData<Column>> => {
   const cast = sql<GetColumnData<Column>>`${column}::${sql.raw(column.getSQLType())}`
@@ -19,12 +20,12 @@ export const typed = <Column extends PgColumn>(column: Column): SQL<GetColumnDat
   return cast
 }
 
-/** The columns as the text of a `select` or a `returning`. */
+/** The columns as the list after `select` or `returning`. */
 export const listed = (columns: Columns): string =>
   new PgDialect().sqlToQuery(sql.join(Object.values(columns), sql`, `)).sql
 
-/** Names the values of a row, which come in the order of the columns. */
-export const rowsOf = (columns: Columns): ((values: readonly unknown[]) => Row) => {
+/** Returns a function that makes a {@link Row} of values in the order of the columns. */
+export const rowReader = (columns: Columns): ((values: readonly unknown[]) => Row) => {
   const names = Object.keys(columns)
   return values => {
     const row: Record<string, unknown> = {}
@@ -34,13 +35,13 @@ export const rowsOf = (columns: Columns): ((values: readonly unknown[]) => Row) 
   }
 }
 
-/** How one statement takes many rows at once: a list of values for each column. */
+/** How one statement takes many rows: as one list of values for each column. */
 export interface ManyRows {
   /** The names of the columns in the database. */
   readonly names: string
-  /** The rows as a table `asked` with columns of these names. */
+  /** The rows as a table `requested` with columns of these names. */
   readonly from: string
-  /** The values of the statement. The rows have the keys of the columns. */
+  /** The values for the statement. Each row has the keys of the columns. */
   lists(rows: readonly Row[]): readonly Value[]
 }
 
@@ -50,7 +51,7 @@ export const manyRows = (columns: Readonly<Record<string, PgColumn>>): ManyRows 
   const lists = all.map((column, index) => `$${index + 1}::${column.getSQLType()}[]`).join()
   return {
     names,
-    from: `unnest(${lists}) as asked (${names})`,
+    from: `unnest(${lists}) as requested (${names})`,
     lists: rows => Object.keys(columns).map(key => textOrNullList(rows.map(row => row[key])))
   }
 }

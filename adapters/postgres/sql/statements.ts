@@ -14,10 +14,10 @@ export interface Prepared<Result> {
 export const prepared =
   <Result>(statement: Prepared<Result>): ((values: Record<string, unknown>) => Promise<Result>) =>
   values =>
-    plain(statement.execute(values))
+    withDriverErrors(statement.execute(values))
 
-/** Without Drizzle's own error around what the driver rejected with: its message carries the values. */
-export const plain = async <Result>(running: PromiseLike<Result>): Promise<Result> => {
+/** Rejects with the driver's error instead of Drizzle's, whose message contains the values of the statement. */
+export const withDriverErrors = async <Result>(running: PromiseLike<Result>): Promise<Result> => {
   try {
     return await running
   } catch (error) {

@@ -1,42 +1,42 @@
 import { makePgArray } from 'drizzle-orm/pg-core'
 
-/** What a `bytea` column takes for the base64url of the core. A string in its place would be stored as its own text. */
+/** The value for a `bytea` column, of base64url from the core. A string would be stored as its own characters. */
 export const bytes = (base64url: string): Uint8Array => Buffer.from(base64url, 'base64url')
 
 export const bytesOrNull = (base64url: string | undefined): Uint8Array | null =>
   base64url === undefined ? null : bytes(base64url)
 
-// Lists go as PostgreSQL's own literals: postgres.js declares a list of buffers to be a single one.
+// Lists are sent as PostgreSQL's own array literals, because postgres.js declares a list of buffers to be a single one.
 export const textList = (texts: readonly string[]): string => makePgArray([...texts])
 
-/** A `text[]`: PGlite reads the list by itself, postgres.js leaves it as it came. */
+/** Reads a `text[]`. PGlite gives a list, postgres.js the literal. */
 export const readTexts = (value: unknown): string[] =>
   Array.isArray(value) ? value.map(String) : readTextList(String(value))
 
 const readTextList = (literal: string): string[] => {
   const items = literal.slice(1, -1)
-  // The expression takes five times as long.
+  // The regular expression takes five times as long.
   if (!items.includes('"')) return items === '' ? [] : items.split(',')
   return Array.from(items.matchAll(/"((?:[^"\\]|\\.)*)"|[^,]+/gs), ([plain, quoted]) =>
     quoted === undefined ? plain : quoted.replace(/\\(.)/gs, '$1')
   )
 }
 
-/** A `timestamptz`. */
+/** Reads a `timestamptz`. */
 export const readInstant = (value: unknown): Date => new Date(Number(value))
 
-/** What the core calls absent is null in a row. */
+/** Reads a value that may be null. Null becomes undefined. */
 export const optional = <T>(value: unknown, read: (value: unknown) => T): T | undefined =>
   value === null ? undefined : read(value)
 
-/** A `bytea` inside the literal of a list, for the base64url of the core. */
+/** A `bytea` as an element of an array literal, of base64url from the core. */
 export const bytesElement = (base64url: string): string =>
   `"\\\\x${Buffer.from(base64url, 'base64url').toString('hex')}"`
 
-/** A `text` inside the literal of a list. */
+/** A `text` as an element of an array literal. */
 export const textElement = (text: string): string => `"${text.replaceAll(/["\\]/g, '\\$&')}"`
 
-/** A `bytea`, as the core writes it. */
+/** Reads a `bytea` as the base64url of the core. */
 export const readBytes = (value: unknown): string => {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64url')
   throw new TypeError('the value is no bytea')
@@ -47,7 +47,7 @@ export const bytesList = (base64urls: readonly (string | undefined)[]): string =
 export const instantList = (instants: readonly (Date | undefined)[]): string =>
   list(instants, instant => `"${instant.toISOString()}"`)
 
-/** For columns of any type that PostgreSQL reads from a text. */
+/** An array literal for a column of any type that PostgreSQL reads from a text. Absent values become NULL. */
 export const textOrNullList = (values: readonly unknown[]): string =>
   list(
     values.map(value => value ?? undefined),
@@ -57,8 +57,10 @@ export const textOrNullList = (values: readonly unknown[]): string =>
 const list = <T>(items: readonly (T | undefined)[], literal: (item: T) => string): string =>
   `{${items.map(item => (item === undefined ? 'NULL' : literal(item))).join()}}`
 
-/** postgres.js sends a kilobyte at once, and less than that a turn later: a twentieth of the rate at 16 connections. */
+/**
+ * Pads a list to a kilobyte. postgres.js sends a kilobyte at once, and less than that one turn of the event loop later:
+ * at 16 connections that costs a twentieth of the rate.
+ */
 export const padded = (list: string): string => list.padEnd(1024)
 
-/** What the core calls absent. */
 export const orUndefined = <T>(value: T | null): T | undefined => value ?? undefined

@@ -6,7 +6,7 @@ import { createDatabase, execute, setDatabase } from '../../support/postgres.js'
 const UNAVAILABLE = { code: 'unavailable' }
 
 t.test(
-  'a database is ready once it has its schema, and for as long as it takes writes, whatever is locked',
+  'a database is ready while it has its schema and takes writes, even if the table of migrations is locked',
   async t => {
     const { url, drop } = await createDatabase()
     const { migrate, requireSchema, check, close } = await openServer(url, { pool: 2, prepare: true })
@@ -33,7 +33,7 @@ t.test(
     })
     await sql.end()
 
-    // The connection that was ended is noticed by whoever uses it first.
+    // The first call on a connection that the server has ended fails.
     await setDatabase(url, 'set default_transaction_read_only = on')
     await check().catch(() => {})
     await t.rejects(check(), { ...UNAVAILABLE, cause: { code: '25006' } })

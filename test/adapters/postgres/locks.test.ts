@@ -12,13 +12,15 @@ interface Instances {
   readonly one: Database
   readonly other: Database
   readonly sql: postgres.Sql
-  /** How many deadlocks PostgreSQL has ended in this database. The service tries again after one: nothing else shows it. */
+  /**
+   * How many deadlocks PostgreSQL has ended in this database. Nothing else shows them, because the service tries again.
+   */
   deadlocks(): Promise<number>
 }
 
 /**
- * Deadlocks are looked for after 10 ms. Rows are found by their keys, as in large tables: reading a small one whole would lock
- * its rows in the same order for everybody.
+ * PostgreSQL looks for deadlocks after 10 ms and finds rows by their keys, as in large tables: if it read a small table
+ * whole, all statements would lock its rows in the same order.
  */
 const DATABASE = { deadlock_timeout: '10ms', enable_seqscan: 'off', enable_hashjoin: 'off', enable_mergejoin: 'off' }
 
@@ -31,7 +33,7 @@ const openTwo = async (t: Test): Promise<Instances> => {
   for (const [name, value] of Object.entries(DATABASE)) {
     await sql.unsafe(`alter database ${new URL(url).pathname.slice(1)} set ${name} = '${value}'`)
   }
-  // Whoever waits is let go by the test, and not by a limit that a busy machine could reach before.
+  // The test itself lets waiting statements go on. A busy machine could reach a shorter limit before that.
   const patient = `${url}?lock_timeout=3000`
   const [one, other] = await Promise.all([openServer(patient, SETTINGS), openServer(patient, SETTINGS)])
   t.teardown(() => Promise.all([one.close(), other.close()]))
@@ -42,7 +44,7 @@ const openTwo = async (t: Test): Promise<Instances> => {
     sql,
     async deadlocks() {
       await Promise.all([one.close(), other.close()])
-      // A process of PostgreSQL reports what it counted before it is gone.
+      // A process of PostgreSQL reports its counts before it ends.
       while ((await sql`select from pg_stat_activity where ${OURS(sql)}`).length > 0) await sleep(5)
       const [row] = await sql`select deadlocks::int4 from pg_stat_database where datname = current_database()`
       return row?.deadlocks
@@ -52,7 +54,7 @@ const openTwo = async (t: Test): Promise<Instances> => {
 
 const OURS = (sql: postgres.Sql) => sql`application_name = 'heroes' and datname = current_database()`
 
-/** Runs `query` in a transaction. What it returns ends that without effect. */
+/** Runs `query` in a transaction and leaves it open. The returned function rolls it back. */
 const hold = async (sql: postgres.Sql, query: string): Promise<() => Promise<void>> => {
   const holder = await sql.reserve()
   await holder.unsafe('begin')
@@ -64,8 +66,9 @@ const hold = async (sql: postgres.Sql, query: string): Promise<() => Promise<voi
 }
 
 /**
- * Begins `work` while `query` holds what it locks, and lets that go once two statements wait. What both instances lock in opposite
- * orders, with the held one in the middle, is half theirs by then.
+ * Begins `work` while a transaction holds the lock that `query` takes, and frees the lock once two statements wait. If
+ * two instances lock rows in opposite orders and the held row is in the middle, each of them has locked half of the
+ * rows by then.
  */
 const meeting = async <T>({ sql }: Instances, query: string, work: () => Promise<T>): Promise<T> => {
   const letGo = await hold(sql, query)
@@ -81,7 +84,7 @@ const meeting = async <T>({ sql }: Instances, query: string, work: () => Promise
 
 const hex = (digest = ''): string => `'\\x${Buffer.from(digest, 'base64url').toString('hex')}'`
 
-t.test('rotations of the same tokens on two instances, asked for in opposite orders, are no deadlock', async t => {
+t.test('rotations of the same tokens on two instances, in opposite orders, do not deadlock', async t => {
   const instances = await openTwo(t)
   const { one, other, deadlocks } = instances
   const parties = await register(one.stores)
@@ -91,7 +94,7 @@ t.test('rotations of the same tokens on two instances, asked for in opposite ord
       Promise.all(
         order.map(({ refreshDigest, grant }) => stores.tokens.rotate(refreshDigest, someSpend(), tokenUnder(grant)))
       )
-    // Whatever they are sorted by, one of the three is in the middle.
+    // Whatever the tokens are sorted by, one of the three is in the middle.
     const query = `select from token where refresh_digest = ${hex(tokens[round]?.refreshDigest)} for update`
     const won = await meeting(instances, query, () =>
       Promise.all([rotate(one, tokens), rotate(other, tokens.toReversed())])
@@ -101,7 +104,7 @@ t.test('rotations of the same tokens on two instances, asked for in opposite ord
   t.equal(await deadlocks(), 0)
 })
 
-t.test('inserts of the same names on two instances, asked for in opposite orders, are no deadlock', async t => {
+t.test('inserts of the same names on two instances, in opposite orders, do not deadlock', async t => {
   const instances = await openTwo(t)
   const { one, other, deadlocks } = instances
   for (const order of [
@@ -121,7 +124,7 @@ t.test('inserts of the same names on two instances, asked for in opposite orders
   t.equal(await deadlocks(), 0)
 })
 
-t.test('attempts under the same keys on two instances, in opposite orders, are no deadlock', async t => {
+t.test('attempts under the same keys on two instances, in opposite orders, do not deadlock', async t => {
   const instances = await openTwo(t)
   const { one, other, deadlocks } = instances
   for (let round = 0; round < 3; round++) {
@@ -147,37 +150,31 @@ t.test('attempts under the same keys on two instances, in opposite orders, are n
   t.equal(await deadlocks(), 0)
 })
 
-t.test(
-  'the removal of what expired waits for nobody who has a grant locked, and takes that one the next time',
-  async t => {
-    const { one, sql } = await openTwo(t)
-    const { stores } = one
-    const parties = await register(stores)
-    const times = { expiresAt: at(1), refreshExpiresAt: at(1) }
-    const expired = await Promise.all([0, 1, 2].map(() => logIn(stores, parties, times)))
-    const locked = expired[1]?.grant.id
-    const letGo = await hold(sql, `select from "grant" where id = '${locked}' for update`)
-    t.equal(await stores.grants.removeExpired(at(2), 10), 2)
-    const left = await Promise.all(expired.map(token => stores.tokens.findByRefresh(token.refreshDigest)))
-    t.strictSame(
-      left.map(token => token?.grant.id),
-      [undefined, locked, undefined]
-    )
-    await letGo()
-    t.equal(await stores.grants.removeExpired(at(2), 10), 1)
-  }
-)
+t.test('the removal of expired grants does not wait for a locked grant, and removes it the next time', async t => {
+  const { one, sql } = await openTwo(t)
+  const { stores } = one
+  const parties = await register(stores)
+  const times = { expiresAt: at(1), refreshExpiresAt: at(1) }
+  const expired = await Promise.all([0, 1, 2].map(() => logIn(stores, parties, times)))
+  const locked = expired[1]?.grant.id
+  const letGo = await hold(sql, `select from "grant" where id = '${locked}' for update`)
+  t.equal(await stores.grants.removeExpired(at(2), 10), 2)
+  const left = await Promise.all(expired.map(token => stores.tokens.findByRefresh(token.refreshDigest)))
+  t.strictSame(
+    left.map(token => token?.grant.id),
+    [undefined, locked, undefined]
+  )
+  await letGo()
+  t.equal(await stores.grants.removeExpired(at(2), 10), 1)
+})
 
-t.test(
-  'the removal of ended windows waits for nobody who has one locked, and takes that one the next time',
-  async t => {
-    const { one, sql } = await openTwo(t)
-    const { attempts } = one.stores
-    const keys = [0, 1, 2].map(someDigest)
-    for (const key of keys) await attempts.take([{ key, most: 1 }], at(0), 1)
-    const letGo = await hold(sql, `select from attempt where key = ${hex(keys[1])} for update`)
-    t.equal(await attempts.removeExpired(at(2), 10), 2)
-    await letGo()
-    t.equal(await attempts.removeExpired(at(2), 10), 1)
-  }
-)
+t.test('the removal of ended windows does not wait for a locked window, and removes it the next time', async t => {
+  const { one, sql } = await openTwo(t)
+  const { attempts } = one.stores
+  const keys = [0, 1, 2].map(someDigest)
+  for (const key of keys) await attempts.take([{ key, most: 1 }], at(0), 1)
+  const letGo = await hold(sql, `select from attempt where key = ${hex(keys[1])} for update`)
+  t.equal(await attempts.removeExpired(at(2), 10), 2)
+  await letGo()
+  t.equal(await attempts.removeExpired(at(2), 10), 1)
+})

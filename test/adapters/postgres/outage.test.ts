@@ -21,7 +21,10 @@ server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
 const SETTINGS = { pool: 2, prepare: true }
 const UNAVAILABLE = { name: 'DomainError', code: 'unavailable', retryAfterSeconds: 1 }
 
-/** One call for each way in which a statement travels: alone on the shared connection, alone from the pool, in a transaction. */
+/**
+ * Calls for every way in which a statement is sent: on the connection for look-ups, over the pool, and in a
+ * transaction.
+ */
 const calls = ({ stores, now }: Database): Promise<unknown>[] => [
   now(),
   stores.heroes.find(1),
@@ -61,13 +64,13 @@ t.test('a lost connection is replaced by the next call', async t => {
   t.ok(await isServed(database))
 })
 
-t.test('a server that does not exist is unavailable, by whatever address', async t => {
+t.test('a server that does not exist is unavailable, whatever its address', async t => {
   const { PGHOST } = process.env
   t.teardown(() => {
     if (PGHOST === undefined) delete process.env.PGHOST
     else process.env.PGHOST = PGHOST
   })
-  // Where a URL has no host, this names the folder of a socket.
+  // If a URL has no host, PGHOST names the folder of a socket.
   process.env.PGHOST = '/nowhere'
   for (const url of ['postgres://127.0.0.1:1/x', 'postgres://nowhere.invalid/x', 'postgres:///x']) {
     const database = await openServer(url, SETTINGS)
@@ -81,7 +84,7 @@ t.test('a server that does not exist is unavailable, by whatever address', async
   }
 })
 
-t.test('of several hosts the first that answers is taken, in whatever order they stand', async t => {
+t.test('the first of several hosts that answers is used, in whatever order they are given', async t => {
   const { url, drop } = await createDatabase()
   t.teardown(drop)
   const there = new URL(url)
@@ -104,7 +107,7 @@ t.test('of several hosts the first that answers is taken, in whatever order they
 })
 
 t.test('a host that takes no connection is given up after two seconds', async t => {
-  // It never accepts: once its backlog is full, the system leaves connections unanswered.
+  // This server never accepts: once its backlog is full, the system leaves connections unanswered.
   const silent = spawn(process.execPath, ['-e', SILENT], { stdio: ['ignore', 'pipe', 'inherit'] })
   t.teardown(() => silent.kill('SIGKILL'))
   const [port] = await once(silent.stdout.setEncoding('utf8'), 'data')
@@ -118,7 +121,7 @@ t.test('a host that takes no connection is given up after two seconds', async t 
   await database.close()
 })
 
-t.test('an outage is unavailable while it lasts, and over when it is over', async t => {
+t.test('calls are unavailable during an outage and served after it', async t => {
   const server = await startServer()
   t.teardown(() => server.remove())
   const { url, drop } = await createDatabase(server.url)
@@ -154,7 +157,7 @@ t.test('an outage is unavailable while it lasts, and over when it is over', asyn
       t.ok(unavailable((await Promise.all([settle(database), settle(database)])).flat()))
       t.ok(counted() < 4.5, `the ${round} calls are answered in time`)
     }
-    t.equal(await asked, 'unavailable', 'what an operator asks for as well')
+    t.equal(await asked, 'unavailable', 'the work of an operator as well')
     server.resume()
     t.ok((await secondsUntil(served)) < 2)
   })

@@ -28,7 +28,7 @@ import { createDatabase } from '../../support/postgres.js'
 const ROWS = 100_000
 const SETTINGS = { pool: 2, prepare: true }
 
-/** A hundred thousand rows in every table; one in a hundred is the housekeeping's to remove. */
+/** A hundred thousand rows in every table. Housekeeping has to remove one in a hundred. */
 const LOAD = `
 insert into hero (name, name_lower) select 'hero ' || i, 'hero ' || i from generate_series(1, ${ROWS}) i;
 insert into "user" (username, hashedpassword, salt) select 'user ' || i, '', '' from generate_series(1, ${ROWS}) i;
@@ -65,7 +65,7 @@ const wholeReads = (plan: Plan): string[] => {
   return [...whole, ...(plan.Plans ?? []).flatMap(wholeReads)]
 }
 
-t.test('no statement reads a table of 100,000 rows whole, but for the full lists and the filter by name', async t => {
+t.test('no statement reads a table of 100,000 rows whole, except full lists and the filter by name', async t => {
   const { url, drop } = await createDatabase()
   t.teardown(drop)
   const database = await openServer(url, SETTINGS)
@@ -78,7 +78,7 @@ t.test('no statement reads a table of 100,000 rows whole, but for the full lists
   await sql.unsafe('set session_replication_role = origin')
   await sql.unsafe('vacuum analyze')
 
-  /** By the store's method that runs them; true for those on the connection for look-ups. */
+  /** The statements by the store's method that runs them. True for a statement on the connection for look-ups. */
   const statements = new Map<string, Map<string, boolean>>()
   let method = ''
   const noting =

@@ -7,7 +7,7 @@ import t, { type Test } from 'tap'
 import { StatementError, translate } from '../../../adapters/postgres/connection/errors.js'
 import { openServer } from '../../../adapters/postgres/database.js'
 import * as schema from '../../../adapters/postgres/schema.js'
-import { plain } from '../../../adapters/postgres/sql/statements.js'
+import { withDriverErrors } from '../../../adapters/postgres/sql/statements.js'
 import { readBytes } from '../../../adapters/postgres/sql/values.js'
 import { DomainError } from '../../../core/errors.js'
 import {
@@ -47,7 +47,7 @@ const lockedBy = async (sql: postgres.Sql, query: string): Promise<() => Promise
   }
 }
 
-/** Until some statement of the database waits for a lock; the process that runs it. */
+/** Resolves when a statement of the database waits for a lock, with the process that runs it. */
 const waiting = async (sql: postgres.Sql): Promise<number> => {
   for (;;) {
     const [row] = await sql`
@@ -57,7 +57,7 @@ const waiting = async (sql: postgres.Sql): Promise<number> => {
   }
 }
 
-t.test('what keeps the database from being reached is unavailable, whoever reports it', async t => {
+t.test('an error that means that the database cannot be reached is unavailable, whatever reports it', async t => {
   const codes =
     'ECONNREFUSED ECONNRESET EPIPE ETIMEDOUT EHOSTUNREACH ENETUNREACH ENOTFOUND EAI_AGAIN ENOENT ' +
     'CONNECTION_CLOSED CONNECTION_DESTROYED CONNECTION_ENDED CONNECT_TIMEOUT SASL_SIGNATURE_MISMATCH ' +
@@ -71,12 +71,12 @@ t.test('what keeps the database from being reached is unavailable, whoever repor
     const error = translate(Object.assign(new Error('why'), { code }))
     t.ok(error instanceof StatementError && error.code === code, `${code} is a bug`)
   }
-  t.match(translate({ name: 'ErrnoError', errno: 44 }).message, /errno: 44/, 'what is no Error is shown')
+  t.match(translate({ name: 'ErrnoError', errno: 44 }).message, /errno: 44/, 'an object that is not an Error is shown')
   const known = new DomainError('unavailable', 'known')
   t.equal(translate(known), known)
 })
 
-t.test('an error carries nothing of the values, nor of the statement', async t => {
+t.test('an error contains neither the values nor the text of the statement', async t => {
   const { stores, sql } = await open(t)
   const secret = 'swordfish'
   const failing: (() => Promise<unknown>)[] = [
@@ -98,7 +98,7 @@ t.test('an error carries nothing of the values, nor of the statement', async t =
   }
 })
 
-t.test('what comes in the place of bytes is refused', async t => {
+t.test('a value that is not bytes is refused where bytes are due', async t => {
   t.equal(readBytes(Uint8Array.of(1, 2, 3)), 'AQID')
   t.throws(() => readBytes('AQID'), TypeError)
 })
@@ -138,7 +138,7 @@ t.test('the migrations make every index, check and reference of the schema', asy
   }
 })
 
-t.test('a grant that has neither code nor token is swept', async t => {
+t.test('a grant that has neither code nor token is removed', async t => {
   const { stores, sql } = await open(t)
   const { user, client } = await register(stores)
   await sql`
@@ -150,7 +150,7 @@ t.test('a grant that has neither code nor token is swept', async t => {
   t.strictSame([...(await sql`select from "grant"`)], [])
 })
 
-t.test('nonces beyond one statement are all erased', async t => {
+t.test('more nonces than one statement erases are all erased', async t => {
   const { stores, sql } = await open(t)
   const token = await logIn(stores, await register(stores))
   await sql`
@@ -160,7 +160,7 @@ t.test('nonces beyond one statement are all erased', async t => {
   t.equal(await stores.tokens.eraseNonces(at(1)), 5001)
 })
 
-t.test('a token that is locked keeps no other nonce from being erased', async t => {
+t.test('a token that is locked does not keep other nonces from being erased', async t => {
   const { stores, sql } = await open(t)
   const parties = await register(stores)
   const spend = { ...someSpend(), at: at(0) }
@@ -172,7 +172,7 @@ t.test('a token that is locked keeps no other nonce from being erased', async t 
   t.equal(await stores.tokens.eraseNonces(at(1)), 1)
 })
 
-t.test('a notice of the server is printed nowhere', async t => {
+t.test('a notice of the server is not printed', async t => {
   const { stores, sql } = await open(t)
   await sql.unsafe(`
     create function notify() returns trigger language plpgsql as $$ begin raise notice 'noise'; return new; end $$;
@@ -184,10 +184,10 @@ t.test('a notice of the server is printed nowhere', async t => {
 
 t.test("an error that is not Drizzle's own stays as it is", async t => {
   const error = new Error('mapping')
-  await t.rejects(plain(Promise.reject(error)), error)
+  await t.rejects(withDriverErrors(Promise.reject(error)), error)
 })
 
-t.test('any number of instances migrate an empty database at once, and once', async t => {
+t.test('when several instances migrate an empty database at once, each migration is applied once', async t => {
   const { url, drop } = await createDatabase()
   t.teardown(drop)
   const instances = await Promise.all(Array.from({ length: 5 }, () => openServer(url, SETTINGS)))
@@ -201,7 +201,7 @@ t.test('any number of instances migrate an empty database at once, and once', as
   await Promise.all([sql.end(), ...instances.map(instance => instance.close())])
 })
 
-t.test("now is the database's clock, to the millisecond", async t => {
+t.test('now() is the time by the clock of the database, to the millisecond', async t => {
   const { now, sql } = await open(t)
   const [row] = await sql`select clock_timestamp() as before`
   const time = await now()
@@ -221,14 +221,14 @@ t.test('without prepared statements the stores work the same', async t => {
   t.ok(activity.length <= 2, 'look-ups share the pool')
 })
 
-t.test('a call that PostgreSQL ends in a deadlock is tried again', async t => {
+t.test('a call that PostgreSQL ends because of a deadlock is tried again', async t => {
   const { stores, sql, url } = await open(t)
   await sql.unsafe(`alter database ${new URL(url).pathname.slice(1)} set deadlock_timeout = '50ms'`)
   const parties = await register(stores)
   const token = await logIn(stores, parties)
   const reserved = await sql.reserve()
   await reserved.unsafe('begin')
-  // As this side looks for a deadlock last, it is not the one that is ended.
+  // This side looks for a deadlock later than the other, so PostgreSQL ends the other.
   await reserved.unsafe("set local deadlock_timeout = '10s'")
   await reserved`select from "grant" where id = ${token.grant.id} for update`
   const revoked = stores.users.revoke(parties.user.username, at(0))
@@ -241,14 +241,14 @@ t.test('a call that PostgreSQL ends in a deadlock is tried again', async t => {
   t.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)
 })
 
-t.test('what takes too long is unavailable, and harms nothing else', async t => {
+t.test('a statement that takes too long is unavailable, and harms no other', async t => {
   const { stores, sql } = await open(t)
   const { user } = await register(stores)
   await sql.unsafe(`
     create function dawdle() returns trigger language plpgsql as $$ begin perform pg_sleep(60); return new; end $$;
     create trigger slow before update on "user" for each row execute function dawdle()`)
   const rehash = () => stores.users.rehash(user.id, user.password, somePassword())
-  // A single connection is for all but look-ups.
+  // All statements but look-ups share a single connection.
   const [first, second, third] = [rehash(), rehash(), stores.heroes.insert({ name: 'too late' })]
   await Promise.all([
     t.rejects(first, { ...UNAVAILABLE, cause: { code: '57014' } }, 'the server ends it'),
@@ -260,11 +260,11 @@ t.test('what takes too long is unavailable, and harms nothing else', async t => 
   t.strictSame(
     heroes.map(({ name }) => name),
     ['in time'],
-    'what was answered before it began is not begun any more'
+    'a call that was answered before it began never begins'
   )
 })
 
-t.test('what an operator asks for takes its time', async t => {
+t.test('the work of an operator may take longer than the usual limits', async t => {
   const { stores, sql } = await open(t, { pool: 3, prepare: true })
   const { user, client } = await register(stores)
   const unlock = await lockedBy(sql, 'select from "user", client for update')
@@ -274,7 +274,7 @@ t.test('what an operator asks for takes its time', async t => {
   t.strictSame(await removed, [true, true])
 })
 
-t.test('what ends or removes hundreds of grants does so in pieces, and leaves none', async t => {
+t.test('hundreds of grants are ended or removed in pieces, and none is left', async t => {
   const { stores, sql } = await open(t)
   const { user, client } = await register(stores)
   const other = await register(stores)
@@ -299,7 +299,7 @@ t.test('what ends or removes hundreds of grants does so in pieces, and leaves no
   t.equal(await stores.users.remove(user.username), true)
   t.equal(await count(`user_id = ${user.id}`), 0)
 
-  // Those of which someone holds a lock are left to the last statement, which waits for them.
+  // A locked grant is left to the last statement, which waits for it.
   await grant(other.user, client)
   const unlock = await lockedBy(sql, `select from "grant" where client_id = '${client.id}' limit 1 for key share`)
   const removed = stores.clients.remove(client.id)
@@ -308,7 +308,7 @@ t.test('what ends or removes hundreds of grants does so in pieces, and leaves no
   await unlock()
   t.equal(await removed, true)
   t.equal(await count(`client_id = '${client.id}'`), 0)
-  t.ok(await stores.tokens.findByAccess(kept.accessDigest), 'and none of anybody else')
+  t.ok(await stores.tokens.findByAccess(kept.accessDigest), 'grants of other clients stay')
 })
 
 t.test('a transaction whose connection is lost has no effect and is not tried again', async t => {

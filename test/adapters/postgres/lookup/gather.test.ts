@@ -6,7 +6,7 @@ import { DomainError } from '../../../../core/index.js'
 import { openStores } from '../../../support/stores.js'
 import { ADA, addClient, blankRequest, createWorld } from '../../../support/world.js'
 
-/** Squares numbers, and remembers which travelled together. A negative one fails whatever it travels with. */
+/** Squares numbers, and records which of them shared a statement. A negative number fails its whole statement. */
 const squares = () => {
   const statements: number[][] = []
   const settle: (() => void)[] = []
@@ -31,14 +31,14 @@ const squares = () => {
     square,
     statements,
     turn,
-    /** Lets everything be answered until nothing is under way. */
+    /** Answers statements until none is under way. */
     async finish() {
       for (await turn(); settle.length > 0; await turn()) settle.shift()?.()
     }
   }
 }
 
-t.test('what is asked for in one turn of the event loop travels together', async t => {
+t.test('items that are added in one turn of the event loop share a statement', async t => {
   const { square, statements, finish } = squares()
   const asked = Promise.all([square(1), square(2), square(3), square(4)])
   t.strictSame(statements, [])
@@ -48,7 +48,7 @@ t.test('what is asked for in one turn of the event loop travels together', async
 })
 
 t.test(
-  'who has been alone sixteen times waits for no turn, but for what is asked for with it, until there is company',
+  'after sixteen lone items the next is sent within its turn, with those of the same event, until one is not alone',
   async t => {
     const { square, statements, turn, finish } = squares()
     for (let item = 1; item <= 16; item++) {
@@ -75,7 +75,7 @@ t.test(
 )
 
 t.test(
-  'where answers come at once, those of one turn travel together even when one of them has long been alone',
+  'after an item that is sent and answered within a turn, the other items of that turn share a statement',
   async t => {
     const statements: number[][] = []
     const same = gather<number, number>(async items => {
@@ -88,7 +88,7 @@ t.test(
       await turn()
     }
     await same(17)
-    // The statement is over now, and the turn is not.
+    // The statement is answered, but the turn has not ended.
     await new Promise(process.nextTick)
     t.equal(statements.length, 17)
     const asked = [same(18)]
@@ -99,7 +99,7 @@ t.test(
   }
 )
 
-t.test('at most two statements are on their way, and the next takes whoever has gathered meanwhile', async t => {
+t.test('at most two batches are under way, and the next one takes all items that were added meanwhile', async t => {
   const { square, statements, turn, finish } = squares()
   const asked = []
   for (const item of [1, 2, 3, 4]) {
@@ -112,7 +112,7 @@ t.test('at most two statements are on their way, and the next takes whoever has 
   t.strictSame(await Promise.all(asked), [1, 4, 9, 16])
 })
 
-t.test('a statement takes 256 at the most', async t => {
+t.test('a statement takes at most 256 items', async t => {
   const { square, statements, finish } = squares()
   const asked = Promise.all(Array.from({ length: 600 }, (_, item) => square(item + 1000)))
   await finish()
@@ -123,7 +123,7 @@ t.test('a statement takes 256 at the most', async t => {
   t.equal((await asked).length, 600)
 })
 
-t.test('items of one key never travel together', async t => {
+t.test('items with the same key never share a statement', async t => {
   const { square, statements, finish } = squares()
   const asked = Promise.all([square(1), square(1), square(2)])
   await finish()
@@ -131,7 +131,7 @@ t.test('items of one key never travel together', async t => {
   t.strictSame(statements, [[1, 2], [1]])
 })
 
-t.test('an item that the database refuses fails itself only', async t => {
+t.test('an item that the database refuses fails alone', async t => {
   const { square, statements, finish } = squares()
   const asked = Promise.allSettled([square(2), square(-1), square(3)])
   await finish()
@@ -139,7 +139,7 @@ t.test('an item that the database refuses fails itself only', async t => {
   t.strictSame(statements, [[2, -1, 3], [2], [-1], [3]])
 })
 
-t.test('an item that finds its row locked fails itself only, and four are tried at once', async t => {
+t.test('an item that finds its row locked fails alone, and four items are sent again at once', async t => {
   const { square, statements, turn, finish } = squares()
   const asked = Promise.allSettled([1, 2, 5503, 3, 4, 5].map(square))
   await turn()
@@ -154,7 +154,7 @@ t.test('an item that finds its row locked fails itself only, and four are tried 
   t.strictSame(statements, [[1, 2, 5503, 3, 4, 5], [1], [2], [5503], [3], [4], [5]])
 })
 
-t.test('a single item that the database refuses is not tried again', async t => {
+t.test('a single item that the database refuses is not sent again', async t => {
   const { square, statements, finish } = squares()
   const asked = Promise.allSettled([square(-1)])
   await finish()
@@ -162,7 +162,7 @@ t.test('a single item that the database refuses is not tried again', async t => 
   t.strictSame(statements, [[-1]])
 })
 
-t.test('after a lost connection nothing is tried again, and whoever waits is told', async t => {
+t.test('after a lost connection nothing is sent again, and the items in the queue are rejected', async t => {
   const { square, statements, turn, finish } = squares()
   const asked = [square(666), square(2)]
   await turn()
@@ -176,7 +176,7 @@ t.test('after a lost connection nothing is tried again, and whoever waits is tol
   t.strictSame(statements, [[666, 2], [3]])
 })
 
-t.test('whatever is gathered, each item gets exactly what it would have got alone', async t => {
+t.test('whichever items share a statement, each gets exactly the result that it would get alone', async t => {
   const world = createWorld({ stores: await openStores(t) })
   const { useCases, ports } = world
   const { heroes, grants, tokens } = ports
@@ -221,7 +221,7 @@ t.test('whatever is gathered, each item gets exactly what it would have got alon
     t.match(await Promise.allSettled(failing), [{ value: token }, { reason: { code: '22P02' } }, { value: hero }])
   })
 
-  await t.test('heroes inserted at once: each name is stored once, whoever asks', async () => {
+  await t.test('heroes inserted at once: each name is stored once', async () => {
     let round = 0
     await fc.assert(
       fc.asyncProperty(

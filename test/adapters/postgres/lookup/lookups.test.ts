@@ -8,27 +8,27 @@ const LOCKED = unavailable(new StatementError('canceling statement due to lock t
 const LOST = unavailable(new StatementError('the connection was lost', 'CONNECTION_CLOSED'))
 
 interface Statement {
-  /** Of each kind the keys that it asks for. */
-  readonly asked: Readonly<Record<string, string>>
+  /** The keys that it looks up, by their kind. */
+  readonly keys: Readonly<Record<string, string>>
   answer(): void
   refuse(reason: Error): void
 }
 
-/** A connection that finds for each key the key itself, and nothing for 0. */
+/** A connection that finds each key itself, and nothing for 0. */
 const connection = () => {
   const underWay: Statement[] = []
-  const seen: Statement['asked'][] = []
+  const seen: Statement['keys'][] = []
   const run: Run = (text, values) => {
     const kinds = [...text.matchAll(/select (\w+) from/g)].flatMap(([, kind]) => kind ?? [])
     const lists = values.map(list => String(list).trim().slice(1, -1).split(','))
-    const asked = Object.fromEntries(kinds.map((kind, index) => [kind, lists[index]?.join() ?? '']))
+    const keys = Object.fromEntries(kinds.map((kind, index) => [kind, lists[index]?.join() ?? '']))
     const rows = Array.from({ length: Math.max(...lists.map(({ length }) => length)) }, (_, row) => [
       row + 1,
       ...lists.map(list => (list[row] === undefined || list[row] === '0' ? null : list[row]))
     ])
-    seen.push(asked)
+    seen.push(keys)
     return new Promise((resolve, reject) => {
-      underWay.push({ asked, answer: () => resolve(rows), refuse: reject })
+      underWay.push({ keys, answer: () => resolve(rows), refuse: reject })
     })
   }
   return { run, seen, next: () => underWay.shift() }
@@ -36,12 +36,12 @@ const connection = () => {
 
 const turn = () => new Promise(resolve => setImmediate(resolve))
 
-/** Look-ups of three kinds: `token` and `hero` are of one company, `client` is by itself. */
+/** Look-ups of three kinds: `token` and `hero` share a statement, `client` has its own. */
 const open = () => {
   const shared = connection()
   const pool = connection()
   const lookups = createLookups({ read: shared.run, write: pool.run })
-  const find = (name: string, company?: string) =>
+  const find = (name: string, sharedStatement?: string) =>
     lookups.create<number, string>({
       name,
       type: 'bigint',
@@ -49,12 +49,12 @@ const open = () => {
       select: { toSQL: () => ({ sql: `select ${name} from it where key = $1` }) },
       literal: String,
       read: ({ key }) => `${name} ${key}`,
-      ...(company && { company })
+      ...(sharedStatement && { sharedStatement })
     })
   return { shared, pool, token: find('token', 'read'), hero: find('hero', 'read'), client: find('client') }
 }
 
-t.test('look-ups of one company that one turn brings travel in one statement, others beside it', async t => {
+t.test('look-ups of one turn are sent at once, in one statement for each group of kinds that share one', async t => {
   const { shared, token, hero, client } = open()
   const asked = Promise.all([token(1), hero(2), token(3), hero(0), client(4), hero(5)])
   t.strictSame(shared.seen, [])
@@ -65,7 +65,7 @@ t.test('look-ups of one company that one turn brings travel in one statement, ot
   t.strictSame(await asked, ['token 1', 'hero 2', 'token 3', undefined, 'client 4', 'hero 5'])
 })
 
-t.test('at most two batches are under way, and the next takes whoever has gathered meanwhile', async t => {
+t.test('at most two batches are under way, and the next one takes all look-ups that were added meanwhile', async t => {
   const { shared, token, hero } = open()
   const asked = []
   for (const key of [1, 2, 3, 4]) {
@@ -84,7 +84,7 @@ t.test('at most two batches are under way, and the next takes whoever has gather
   t.equal((await Promise.all(asked)).length, 8)
 })
 
-t.test('a statement of several that fails is tried kind by kind, then key by key', async t => {
+t.test('the look-ups of a statement that fails are sent again kind by kind, then key by key', async t => {
   const { shared, token, hero } = open()
   const asked = Promise.allSettled([token(1), hero(2), hero(3)])
   await turn()
@@ -106,7 +106,7 @@ t.test('a statement of several that fails is tried kind by kind, then key by key
   ])
 })
 
-t.test('after a lost connection nothing is asked again, and whoever waits is told', async t => {
+t.test('after a lost connection nothing is sent again, and the look-ups in the queue are rejected', async t => {
   const { shared, token } = open()
   const asked = [token(1)]
   await turn()
@@ -122,7 +122,7 @@ t.test('after a lost connection nothing is asked again, and whoever waits is tol
   t.equal(shared.seen.length, 2)
 })
 
-t.test('who finds a table locked goes on over the pool, and others neither wait for it nor travel with it', async t => {
+t.test('a look-up that finds its table locked goes over the pool, and other kinds do not wait for it', async t => {
   const { shared, pool, token, hero } = open()
   const first = hero(1)
   const told = t.rejects(first, LOCKED)
@@ -165,7 +165,7 @@ t.test('who finds a table locked goes on over the pool, and others neither wait 
   t.strictSame(await Promise.all(together), ['token 6', 'hero 6'])
 })
 
-t.test('a kind that was locked when it was last asked for is asked for over the pool', async t => {
+t.test('a kind whose last look-up found its table locked goes over the pool', async t => {
   const { shared, pool, client } = open()
   const told = t.rejects(client(1), LOCKED)
   await turn()
