@@ -65,7 +65,7 @@ export const createHeroStore = ({ write }: Pick<Driver, 'write'>, lookups: Looku
       const replacing = writer.update(heroes).set(toRow(hero)).where(eq(heroes.id, id))
       try {
         const [replaced] = await withDriverErrors(replacing.returning(columns))
-        return replaced
+        return replaced && toHero(replaced)
       } catch (error) {
         if (isDuplicate(error)) return 'taken'
         throw error
