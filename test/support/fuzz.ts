@@ -1,30 +1,33 @@
-import type { AddressInfo } from 'node:net'
+// The fuzzer of the HTTP service: sends the cases of fuzz-cases.ts over real connections and judges the answers.
+
 import { connect } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { createMemoryStores } from '../../adapters/memory/stores.js'
-import { BODY_LIMIT, createCase, type Expected, type FuzzCase } from './fuzz-cases.js'
+import { createCase, type FuzzCase } from './fuzz-cases.js'
+import { BODY_LIMIT, type Expected } from './fuzz-requests.js'
+import { portOf } from './ports.js'
 import { basic, createInhabited } from './service.js'
 
 export interface FuzzReport {
   readonly answers: number
-  /** What went wrong, each with what repeats it. */
+  /** What went wrong. Each text names the seed and the case that repeat it. */
   readonly failures: readonly string[]
 }
 
-/** Connections at once. */
+/** How many connections are open at once. */
 const WIDTH = 64
-/** A connection of which nothing has been heard for so long hangs. */
+/** A connection that is open for so long hangs. */
 const HANG_MILLISECONDS = 30_000
 
-/** Runs `count` cases of a seed, from number `first` on, against a service in memory that listens. */
+/** Runs `count` cases of a seed, from number `first` on, against a service in memory. */
 export const fuzz = async (count: number, seed: number, first = 0): Promise<FuzzReport> => {
   const stores = createMemoryStores()
   const service = await createInhabited({ stores, bodyLimit: BODY_LIMIT, policy: { loginAttempts: 0 } })
   for (let id = 1; id <= 5; id++) await stores.heroes.insert({ name: `seed ${id}` })
   const { access_token: token } = await service.login()
-  const inhabitants = { token, basic: String(basic('app').authorization) }
+  const credentials = { token, basic: String(basic('app').authorization) }
   await service.http.listen({ host: '127.0.0.1', port: 0 })
-  const { port } = service.http.server.address() as AddressInfo
+  const port = portOf(service.http.server)
 
   const failures: string[] = []
   const unwanted = new Set<string>()
@@ -33,7 +36,7 @@ export const fuzz = async (count: number, seed: number, first = 0): Promise<Fuzz
   const work = async (): Promise<void> => {
     while (next < first + count) {
       const index = next++
-      const fuzzCase = createCase(seed, index, inhabitants)
+      const fuzzCase = createCase(seed, index, credentials)
       for (const name of fuzzCase.unwanted) unwanted.add(name)
       const { failure, read, received } = await converse(port, fuzzCase)
       answers += read
@@ -43,7 +46,7 @@ export const fuzz = async (count: number, seed: number, first = 0): Promise<Fuzz
   await Promise.all(Array.from({ length: WIDTH }, work))
   await service.http.close()
   for (const { name } of await stores.heroes.list({ nameContains: undefined, after: undefined, limit: undefined })) {
-    if (unwanted.has(name)) failures.push(`seed ${seed}: the hero ${name} was made by a request that was refused`)
+    if (unwanted.has(name)) failures.push(`seed ${seed}: a request that was refused created the hero ${name}`)
   }
   return { answers, failures }
 }
@@ -55,18 +58,19 @@ const describe = (seed: number, index: number, { packets }: FuzzCase, failure: s
     `  received ${shown(received)}`
   ].join('\n')
 
-/** As a JavaScript text, but for what repeats itself. */
+/** A JavaScript text. Long runs of `x` are shortened. */
 const shown = (text: string): string =>
   JSON.stringify(text).replace(/x{20,}/g, ({ length }) => `\${'x'.repeat(${length})}`)
 
 interface Conversation {
+  /** Undefined when every answer is right. */
   readonly failure: string | undefined
-  /** How many answers came. */
+  /** How many answers were read. */
   readonly read: number
   readonly received: string
 }
 
-/** Sends a case's packets, reads until the connection's end, and judges what came. */
+/** Sends the packets of a case, reads until the connection ends, and judges what came. */
 const converse = (port: number, fuzzCase: FuzzCase): Promise<Conversation> =>
   new Promise(resolve => {
     let received = ''
@@ -112,7 +116,7 @@ interface Judgement {
   readonly read: number
 }
 
-/** Reads the answers one by one and holds each against the request whose turn it is. */
+/** Reads the answers one by one and compares each with what its request may be answered. */
 const judge = (received: string, { answers, further }: FuzzCase): Judgement => {
   let rest = received
   let read = 0
@@ -124,12 +128,12 @@ const judge = (received: string, { answers, further }: FuzzCase): Judgement => {
     rest = answer.rest
     read += 1
   }
-  return { failure: rest === '' ? undefined : `nobody asked for ${JSON.stringify(rest.slice(0, 200))}`, read }
+  return { failure: rest === '' ? undefined : `no request asked for ${JSON.stringify(rest.slice(0, 200))}`, read }
 }
 
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
 
-/** What is left behind one answer, or what is wrong with it. */
+/** The text behind the first answer, or what is wrong with that answer. */
 const readAnswer = (received: string, expected: Expected): { readonly rest: string } | string => {
   const text = expected.continues && received.startsWith(CONTINUE) ? received.slice(CONTINUE.length) : received
   const headEnd = text.indexOf('\r\n\r\n')
