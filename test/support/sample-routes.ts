@@ -1,11 +1,14 @@
+// Routes that the service does not have, of the kinds that the service has: they show what a request is for its route.
+
 import { Type } from '@sinclair/typebox'
 import { formOf, formRoutes, jsonRoutes } from '../../app/http/bodies.js'
-import { parseForm, queryString } from '../../app/http/forms.js'
-import type { Http } from '../../app/http/http.js'
-import { DomainError, type ErrorCode } from '../../core/index.js'
+import type { Http, HttpOptions } from '../../app/http/http.js'
+import { DomainError } from '../../core/index.js'
+import { createTestHttp } from './http.js'
+import { signal } from './waiting.js'
+import { JSON_TYPE } from './wire.js'
 
-const Id = Type.Object({ id: Type.String() })
-const NewHero = Type.Object(
+const NewSample = Type.Object(
   {
     id: Type.Optional(Type.Unknown()),
     name: Type.String({ maxLength: 20 }),
@@ -13,33 +16,19 @@ const NewHero = Type.Object(
   },
   { additionalProperties: false }
 )
-const Hero = Type.Object({ id: Type.Integer(), name: Type.String() })
+const Sample = Type.Object({ id: Type.Integer(), name: Type.String() })
 
-const failures: Record<string, unknown> = {
-  hidden: new Error('secret of the inside'),
-  retry: new DomainError('unavailable', 'the database is away', { retryAfterSeconds: 2, cause: new Error('refused') }),
-  'not-an-error': 'just a text',
-  foreign: Object.assign(new Error('of another service'), { statusCode: 502 })
-}
-const failure = (name: string): unknown =>
-  failures[name] ?? new DomainError(name as ErrorCode, 'the message', { requiredScope: 'heroes.read' })
-
-/** Routes of every kind, which answer what a test needs. */
-export const addRoutes = (http: Http): Http => {
+/** A server with these routes and no others. */
+export const createSampleHttp = (options: Partial<HttpOptions> = {}): Http => {
+  const http = createTestHttp(options)
   http.register(
     jsonRoutes(http => {
-      http.get('/heroes', async () => [])
-      http.get('/heroes/:id', { schema: { params: Id, response: { 200: Hero } } }, async ({ params }) => {
-        if (!/^-?[0-9]+$/.test(params.id)) throw new DomainError('invalid_input', 'the id is not an integer')
-        return { id: params.id.length, name: 'Superman', secret: 'kept' }
+      http.get('/sample', async () => [])
+      http.post('/sample', { schema: { body: NewSample, response: { 200: Sample } } }, async ({ body }) => {
+        return { id: 1, name: body.name, secret: 'kept' }
       })
-      http.post('/heroes', { schema: { body: NewHero, response: { 200: Hero } } }, async ({ body }) => {
-        return { id: 1, name: body.name }
-      })
-      http.delete('/heroes/:id', async (_request, reply) => reply.code(204).send())
-      http.post('/echo', async ({ body }) => ({ body }))
       http.post(
-        '/protected',
+        '/sample/protected',
         {
           onRequest: async () => {
             throw new DomainError('token_required', 'no token')
@@ -47,46 +36,48 @@ export const addRoutes = (http: Http): Http => {
         },
         async () => ({})
       )
-      http.get('/fail/:name', { schema: { params: Type.Object({ name: Type.String() }) } }, async ({ params }) => {
-        throw failure(params.name)
-      })
-      http.get('/unserializable', async () => ({ count: 1n }))
     })
   )
-  http.register(
-    formRoutes('oauth', http => {
-      http.post('/auth/token', async request => Object.fromEntries(formOf(request)))
-      http.get('/auth/fail/:name', { schema: { params: Type.Object({ name: Type.String() }) } }, async ({ params }) => {
-        throw failure(params.name)
-      })
-    })
-  )
-  http.register(
-    formRoutes('page', http => {
-      http.get('/auth/code', async (request, reply) => {
-        return reply.type('text/html; charset=utf-8').send(`<p>${parseForm(queryString(request.url)).get('state')}</p>`)
-      })
-      http.post('/auth/code', async request => Object.fromEntries(formOf(request)))
-    })
-  )
+  http.register(formRoutes('oauth', http => http.post('/sample/form', async request => Object.fromEntries(formOf(request)))))
   return http
 }
 
-export const json = { 'content-type': 'application/json' }
-export const form = { 'content-type': 'application/x-www-form-urlencoded' }
-
-/** What every answer has. */
-export const constant = {
-  server: 'heroes/7',
-  'x-xss-protection': '1; mode=block',
-  'x-frame-options': 'SAMEORIGIN',
-  'x-content-type-options': 'nosniff'
+export interface SlowHttp {
+  readonly http: Http
+  /** Resolves when a slow request has reached its handler. */
+  readonly arrived: Promise<void>
+  /** Lets the handlers answer. */
+  answer(): void
+  /** The names that slow requests have brought, in their order. */
+  readonly names: readonly string[]
 }
 
-/** The status, the headers and the body of a response on the wire. */
-export const read = (answer: string): { status: number; headers: Record<string, string>; body: string } => {
-  const [head = '', ...rest] = answer.split('\r\n\r\n')
-  const [line = '', ...fields] = head.split('\r\n')
-  const headers = Object.fromEntries(fields.map(field => [field.split(': ')[0]?.toLowerCase(), field.split(': ')[1]]))
-  return { status: Number(line.split(' ')[1]), headers, body: rest.join('\r\n\r\n') }
+/** {@link createSampleHttp} with `GET /slow/:name` and `POST /slow`, which answer with the name of the request once they are told to. */
+export const createSlowHttp = (options: Partial<HttpOptions> = {}): SlowHttp => {
+  const http = createSampleHttp(options)
+  const arrived = signal()
+  const answered = signal()
+  const names: string[] = []
+  const handle = async (name: string) => {
+    names.push(name)
+    arrived.give()
+    await answered.given
+    return { name }
+  }
+  http.get<{ Params: { name: string } }>('/slow/:name', ({ params }) => handle(params.name))
+  http.register(
+    jsonRoutes(http => {
+      http.post('/slow', { schema: { body: Type.Object({ name: Type.String() }) } }, ({ body }) => handle(body.name))
+    })
+  )
+  return { http, arrived: arrived.given, answer: answered.give, names }
+}
+
+/** The bytes of `GET /slow/:name`. */
+export const getSlow = (name: string): string => `GET /slow/${name} HTTP/1.1\r\nhost: a\r\n\r\n`
+
+/** The bytes of `POST /slow`. */
+export const postSlow = (name: string): string => {
+  const body = JSON.stringify({ name })
+  return `POST /slow HTTP/1.1\r\nhost: a\r\ncontent-type: ${JSON_TYPE['content-type']}\r\ncontent-length: ${body.length}\r\n\r\n${body}`
 }

@@ -1,11 +1,12 @@
 import { once } from 'node:events'
-import { connect } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { createDrain } from '../../../app/serve/drain.js'
-import { createTestHttp, signal } from '../../support/http.js'
+import { createTestHttp } from '../../support/http.js'
+import { signal } from '../../support/waiting.js'
+import { dial } from '../../support/wire.js'
 
-t.test('who has not come to an end nine seconds after the signal is cut off', async t => {
+t.test('a connection that is still open nine seconds after the signal is cut off', async t => {
   const http = createTestHttp()
   const arrived = signal()
   http.get('/slow', async () => {
@@ -13,13 +14,12 @@ t.test('who has not come to an end nine seconds after the signal is cut off', as
     return new Promise(() => {})
   })
   const drain = createDrain(http)
-  const { hostname, port } = new URL(await http.listen({ host: '127.0.0.1', port: 0 }))
-  const socket = connect(Number(port), hostname)
+  const { socket } = dial(await http.listen({ host: '127.0.0.1', port: 0 }))
   const closed = once(socket, 'close')
   socket.write('GET /slow HTTP/1.1\r\nhost: a\r\n\r\n')
   await arrived.given
 
-  // Of the timers that the drain sets, the test runs the one that cuts off.
+  // Of the timers that the drain sets, the test itself runs the one that cuts off.
   const cutOff = signal()
   const { setTimeout } = globalThis
   t.intercept(globalThis, 'setTimeout', {
@@ -34,7 +34,7 @@ t.test('who has not come to an end nine seconds after the signal is cut off', as
     over = true
   })
   while (http.server.listening) await setImmediate()
-  t.notOk(over, 'it waits')
+  t.notOk(over, 'the drain waits')
   t.equal(socket.readyState, 'open')
   cutOff.give()
   await Promise.all([closed, drained])

@@ -1,27 +1,22 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
-import { connect, type Socket } from 'node:net'
+import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { heroes } from '../../support/command.js'
-import { signal } from '../../support/http.js'
+import { listenUntilEnd } from '../../support/ports.js'
 import { createDatabase, setDatabase } from '../../support/postgres.js'
 import { ask, firstClient, GRACE, keptConnection, logInAtFirst, serveProcess } from '../../support/process.js'
 import { basic } from '../../support/service.js'
+import { signal } from '../../support/waiting.js'
+import { type Connection, dial } from '../../support/wire.js'
 
 t.jobs = 3
 
-/** A connection of its own, to be written to by hand, with all that came back. */
-const dial = async (url: string): Promise<{ socket: Socket; received(): string; closed: Promise<unknown> }> => {
-  const { hostname, port } = new URL(url)
-  const socket = connect(Number(port), hostname)
-  let received = ''
-  socket.setEncoding('utf8').on('data', (text: string) => {
-    received += text
-  })
-  const closed = once(socket, 'close')
-  await once(socket, 'connect')
-  return { socket, received: () => received, closed }
+/** A connection that the service has accepted. */
+const dialOpen = async (url: string): Promise<Connection> => {
+  const connection = dial(url)
+  await once(connection.socket, 'connect')
+  return connection
 }
 
 const BODY = JSON.stringify({ username: 'ada', password: '12345678' })
@@ -43,12 +38,12 @@ const endsUnderLoad = async (t: Test, name: NodeJS.Signals, withSlowest: boolean
   const idle = Array.from({ length: 10 }, keptConnection)
   t.teardown(() => idle.forEach(agent => void agent.destroy()))
   await Promise.all(idle.map(agent => ask(`${url}/heroes`, { headers, agent })))
-  const unused = await dial(url)
-  const unfinished = await dial(url)
+  const unused = await dialOpen(url)
+  const unfinished = await dialOpen(url)
   unfinished.socket.write('GET /health/ready HTTP/1.1\r\nHost: heroes\r\n')
-  const slow = await dial(url)
+  const slow = await dialOpen(url)
   slow.socket.write(HALF)
-  const slowest = await dial(url)
+  const slowest = await dialOpen(url)
   if (withSlowest) slowest.socket.write(HALF)
   else slowest.socket.end()
 
@@ -61,7 +56,7 @@ const endsUnderLoad = async (t: Test, name: NodeJS.Signals, withSlowest: boolean
   })
   await Promise.race(logins)
 
-  // Frozen, so that the requests are the kernel's and the process has read none of them when the signal comes.
+  // A frozen process has read none of these requests when the signal comes: the kernel holds them.
   child.kill('SIGSTOP')
   const sending: Promise<void>[] = []
   const waiting = Promise.all(
@@ -87,56 +82,59 @@ const endsUnderLoad = async (t: Test, name: NodeJS.Signals, withSlowest: boolean
   )
   const late = answered.filter(({ late }) => late)
   t.ok(late.length > 2)
-  // One may have been on its way out when the signal came.
+  // One answer may have been on its way out when the signal came.
   const open = late.filter(({ headers }) => headers.connection !== 'close')
-  t.ok(open.length < 2, 'and told that its connection ends')
+  t.ok(open.length < 2, 'the others tell their client that the connection ends')
   t.ok(
     (await waiting).every(({ status }) => status === 200),
-    'and every request that nobody had read'
+    'every request that the process had not read is answered'
   )
   await Promise.all([unfinished.closed, slow.closed])
-  t.match(slow.received(), /^HTTP\/1\.1 200 OK\r\n(?:.+\r\n)*connection: close\r\n/i, 'and one whose body came later')
-  t.match(unfinished.received(), /^HTTP\/1\.1 503 .*\r\n(?:.+\r\n)*connection: close\r\n/i, '/health/ready says 503')
-  await t.rejects(ask(`${url}/health/live`), { code: 'ECONNREFUSED' }, 'nobody listens')
-  if (withSlowest) t.equal(child.exitCode, null, 'it waits for who has not come to an end')
+  t.match(
+    slow.received(),
+    /^HTTP\/1\.1 200 OK\r\n(?:.+\r\n)*connection: close\r\n/i,
+    'so is a request whose body comes after the signal'
+  )
+  t.match(unfinished.received(), /^HTTP\/1\.1 503 .*\r\n(?:.+\r\n)*connection: close\r\n/i, '/health/ready is 503')
+  await t.rejects(ask(`${url}/health/live`), { code: 'ECONNREFUSED' }, 'no new connection is accepted')
+  if (withSlowest) t.equal(child.exitCode, null, 'the process waits for a request that has not arrived as a whole')
   else unused.socket.destroy()
 
   t.equal(await service.ended, 0)
 }
 
-t.test('SIGTERM lets every request be answered whose head has arrived', { buffered: true }, t =>
+t.test('after SIGTERM every request whose head has arrived is answered', { buffered: true }, t =>
   endsUnderLoad(t, 'SIGTERM', false)
 )
 
-t.test('SIGINT does so too, twice or once, and waits for nobody for ever', { buffered: true }, t =>
-  endsUnderLoad(t, 'SIGINT', true)
+t.test(
+  'after SIGINT too, and a request whose body never comes does not keep the process alive',
+  { buffered: true },
+  t => endsUnderLoad(t, 'SIGINT', true)
 )
 
 t.test('/health/ready is 503 while the database takes no writes, and 200 once it does', async t => {
   const { url: DATABASE_URL, drop } = await createDatabase()
   t.teardown(drop)
   const { url, stop } = await serveProcess(t, { DATABASE_URL, DATABASE_POOL: '1' })
-  const turns = async (status: number): Promise<void> => {
+  const becomes = async (status: number): Promise<void> => {
     while ((await ask(`${url}/health/ready`)).status !== status) await sleep(20)
   }
-  await turns(200)
+  await becomes(200)
   await setDatabase(DATABASE_URL, 'set default_transaction_read_only = on')
-  await turns(503)
+  await becomes(503)
   t.match(await ask(`${url}/health/ready`), { status: 503, headers: { 'retry-after': '1' } })
   t.match(await ask(`${url}/health/live`), { status: 200 })
   t.match(await ask(`${url}/callback`), { status: 404 }, 'the callback page is for trials')
   await setDatabase(DATABASE_URL, 'reset default_transaction_read_only')
-  await turns(200)
+  await becomes(200)
   t.equal(await stop(), 0)
 })
 
 t.test(
-  'HOST and PORT that cannot be listened on end the start with exit code 1 and one line that names them',
+  'a HOST or PORT on which the service cannot listen ends the start with exit code 1 and one line that names it',
   async t => {
-    const other = createServer().listen(0, '127.0.0.1')
-    t.teardown(() => other.close())
-    await once(other, 'listening')
-    const port = String(Object(other.address()).port)
+    const port = String(await listenUntilEnd(t, createServer()))
     const env = { DATABASE_URL: 'memory:', LOG_LEVEL: 'silent', PORT: '0' }
     for (const [settings, stderr] of [
       [{ PORT: port }, /^heroes: PORT cannot be used: [^\n]*EADDRINUSE[^\n]*\n$/],
@@ -154,14 +152,14 @@ t.test(
 )
 
 t.test(
-  'HOST=localhost listens where the printed addresses lead, and answers malformed requests as everywhere',
+  'with HOST=localhost the service listens on 127.0.0.1 and localhost and answers malformed requests on both',
   async t => {
     const { url } = await serveProcess(t, { DATABASE_URL: 'memory:', HOST: 'localhost' })
     for (const host of ['127.0.0.1', 'localhost']) {
       const address = new URL(url)
       address.hostname = host
       t.equal((await ask(`${address}health/live`)).status, 200, host)
-      const { socket, received, closed } = await dial(address.href)
+      const { socket, received, closed } = dial(address.href)
       socket.write('no HTTP\r\n\r\n')
       await closed
       t.match(received(), /^HTTP\/1\.1 400 Bad Request\r\n(?:.+\r\n)*server: heroes\//i, host)

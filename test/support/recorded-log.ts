@@ -1,0 +1,23 @@
+// The service's log in a test: its lines are kept for the test to read, or dropped.
+
+import type { Log } from '../../app/http/http.js'
+import { createLog } from '../../app/serve/log.js'
+
+export interface RecordedLog {
+  readonly log: Log
+  /** The lines that have been written since the last call. */
+  take(): Readonly<Record<string, unknown>>[]
+}
+
+/** A log of which the test reads the lines. `heard` is called after each line. */
+export const recordLog = (level: string, heard = () => {}): RecordedLog => {
+  const lines: string[] = []
+  const write = (line: string): void => {
+    lines.push(line)
+    heard()
+  }
+  return { log: createLog(level, { write }), take: () => lines.splice(0).map(line => JSON.parse(line)) }
+}
+
+/** A log that writes nothing. */
+export const silentLog = (): Log => createLog('silent', { write: () => {} })

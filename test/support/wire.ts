@@ -1,0 +1,53 @@
+// What goes over a connection: bytes that a test writes itself, answers that it reads itself, and types of bodies.
+
+import { connect, type Socket } from 'node:net'
+
+export const JSON_TYPE = { 'content-type': 'application/json' }
+export const FORM_TYPE = { 'content-type': 'application/x-www-form-urlencoded' }
+
+export interface Connection {
+  readonly socket: Socket
+  /** What has come so far. */
+  received(): string
+  /** All that came, once the connection is closed. Rejects when the connection is refused or reset. */
+  readonly closed: Promise<string>
+}
+
+/** Opens a connection to a server. `allowHalfOpen`: the connection stays open when the server ends its side. */
+export const dial = (url: string, { allowHalfOpen = false } = {}): Connection => {
+  const { hostname, port } = new URL(url)
+  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen })
+  let received = ''
+  socket.setEncoding('latin1').on('data', (text: string) => {
+    received += text
+  })
+  const closed = new Promise<string>((resolve, reject) => {
+    socket.on('error', reject)
+    socket.on('close', () => resolve(received))
+  })
+  // A test that ends the connection itself need not await its end.
+  closed.catch(() => {})
+  return { socket, received: () => received, closed }
+}
+
+/** The parts of one answer. The names of the headers are in lower case. */
+export interface WireAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** Reads an answer behind which no other follows. */
+export const readAnswer = (answer: string): WireAnswer => {
+  const [head = '', ...rest] = answer.split('\r\n\r\n')
+  const [line = '', ...fields] = head.split('\r\n')
+  const headers = fields.map(field => {
+    const [name = '', value = ''] = field.split(': ')
+    return [name.toLowerCase(), value]
+  })
+  return { status: Number(line.split(' ')[1]), headers: Object.fromEntries(headers), body: rest.join('\r\n\r\n') }
+}
+
+/** The statuses of all answers that came over a connection, in their order. */
+export const statusesIn = (received: string): number[] =>
+  [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status))
