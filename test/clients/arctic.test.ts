@@ -7,7 +7,8 @@ import {
   OAuth2RequestError
 } from 'arctic'
 import t, { type Test } from 'tap'
-import { AWKWARD, AWKWARD_CALLBACK, addAwkwardClient, signIn, startService } from '../support/listening.js'
+import { AWKWARD, AWKWARD_CALLBACK, addAwkwardClient, signIn, WRONG_SECRET } from '../support/client-libraries.js'
+import { startService } from '../support/listening-service.js'
 
 const open = async (t: Test, secret = AWKWARD.secret) => {
   const service = await startService(t)
@@ -51,7 +52,7 @@ t.test('arctic reads a replayed code and a wrong secret as errors of the service
   const spent = await code()
   await exchange(spent)
   t.type(await t.rejects(exchange(spent), { code: 'invalid_grant' }), OAuth2RequestError)
-  const stranger = await open(t, 'another secret of more than 24')
+  const stranger = await open(t, WRONG_SECRET)
   const refusal = await t.rejects(stranger.exchange(await stranger.code()), { code: 'invalid_client' })
   t.type(refusal, OAuth2RequestError)
   t.notOk(refusal instanceof ArcticFetchError)

@@ -1,6 +1,7 @@
 import { generateCodeVerifier, OAuth2Client, OAuth2HttpError } from '@badgateway/oauth2-client'
 import t, { type Test } from 'tap'
-import { AWKWARD, AWKWARD_CALLBACK, addAwkwardClient, signIn, startService } from '../support/listening.js'
+import { AWKWARD, AWKWARD_CALLBACK, addAwkwardClient, signIn, WRONG_SECRET } from '../support/client-libraries.js'
+import { startService } from '../support/listening-service.js'
 import { ADA } from '../support/world.js'
 
 type Settings = ConstructorParameters<typeof OAuth2Client>[0]
@@ -50,7 +51,7 @@ t.test('@badgateway/oauth2-client gets a token by password', async t => {
 })
 
 t.test('@badgateway/oauth2-client reads a wrong secret and a wrong password as errors of the service', async t => {
-  const stranger = await open(t, { clientSecret: 'another secret of more than 24' })
+  const stranger = await open(t, { clientSecret: WRONG_SECRET })
   const unknown = await t.rejects(stranger.password(ADA), {
     name: 'Error',
     oauth2Code: 'invalid_client',

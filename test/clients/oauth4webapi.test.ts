@@ -1,13 +1,7 @@
 import * as oauth from 'oauth4webapi'
 import t, { type Test } from 'tap'
-import {
-  AWKWARD,
-  AWKWARD_CALLBACK,
-  addAwkwardClient,
-  type Listening,
-  signIn,
-  startService
-} from '../support/listening.js'
+import { AWKWARD, AWKWARD_CALLBACK, addAwkwardClient, signIn, WRONG_SECRET } from '../support/client-libraries.js'
+import { type Listening, startService } from '../support/listening-service.js'
 
 const client: oauth.Client = { client_id: AWKWARD.id }
 const plain = { [oauth.allowInsecureRequests]: true }
@@ -96,7 +90,7 @@ t.test('oauth4webapi reads a replayed code, a wrong secret and a dead token as e
     )
     return oauth.processAuthorizationCodeResponse(server, client, response)
   }
-  await t.rejects(exchange('another secret of more than 24'), {
+  await t.rejects(exchange(WRONG_SECRET), {
     name: 'WWWAuthenticateChallengeError',
     status: 401,
     cause: [{ scheme: 'basic', parameters: { realm: 'heroes' } }]

@@ -1,6 +1,7 @@
 import * as oidc from 'openid-client'
 import t, { type Test } from 'tap'
-import { AWKWARD, addAwkwardClient, signIn, startService } from '../support/listening.js'
+import { AWKWARD, addAwkwardClient, signIn, WRONG_SECRET } from '../support/client-libraries.js'
+import { startService } from '../support/listening-service.js'
 import { CALLBACK } from '../support/world.js'
 
 const discover = async (t: Test, secret = AWKWARD.secret): Promise<oidc.Configuration> => {
@@ -54,7 +55,7 @@ t.test('openid-client reads a replayed code as an error of the service', async t
 })
 
 t.test('openid-client reads a wrong secret as an error of the service', async t => {
-  const config = await discover(t, 'another secret of more than 24')
+  const config = await discover(t, WRONG_SECRET)
   const { location, checks } = await authorize(config)
   await t.rejects(oidc.authorizationCodeGrant(config, location, checks), {
     name: 'WWWAuthenticateChallengeError',

@@ -1,6 +1,7 @@
 import OAuth2Strategy from 'passport-oauth2'
 import t, { type Test } from 'tap'
-import { AWKWARD, AWKWARD_CALLBACK, addAwkwardClient, signIn, startService } from '../support/listening.js'
+import { AWKWARD, AWKWARD_CALLBACK, addAwkwardClient, signIn, WRONG_SECRET } from '../support/client-libraries.js'
+import { startService } from '../support/listening-service.js'
 
 type Outcome =
   | { readonly kind: 'redirect'; readonly location: string }
@@ -72,7 +73,7 @@ t.test('passport-oauth2 signs a person in with PKCE and the secret in the body',
 })
 
 t.test('passport-oauth2 reads a wrong secret and an unknown code as errors of the service', async t => {
-  const stranger = await open(t, 'another secret of more than 24')
+  const stranger = await open(t, WRONG_SECRET)
   const refused = await stranger.authenticate(await comeBack(stranger))
   t.match(refused, { kind: 'error', error: { name: 'TokenError', code: 'invalid_client' } })
 

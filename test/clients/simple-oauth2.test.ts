@@ -1,6 +1,7 @@
 import { ResourceOwnerPassword } from 'simple-oauth2'
 import t, { type Test } from 'tap'
-import { AWKWARD, addAwkwardClient, type Listening, startService } from '../support/listening.js'
+import { AWKWARD, addAwkwardClient, WRONG_SECRET } from '../support/client-libraries.js'
+import { type Listening, startService } from '../support/listening-service.js'
 import { ADA } from '../support/world.js'
 
 type Options = ConstructorParameters<typeof ResourceOwnerPassword>[0]['options']
@@ -50,7 +51,7 @@ t.test(
       message: 'Response Error: 400 Bad Request',
       data: { payload: { error: 'invalid_grant' } }
     })
-    await t.rejects(withSecret('another secret of more than 24').getToken(ADA), {
+    await t.rejects(withSecret(WRONG_SECRET).getToken(ADA), {
       message: 'Response Error: 401 Unauthorized',
       data: { payload: { error: 'invalid_client' } }
     })

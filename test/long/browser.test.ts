@@ -9,59 +9,50 @@ import {
   openTab,
   type Tab
 } from '../support/browser.js'
-import { type Listening, startService } from '../support/listening.js'
-import { answerTo, pageStates } from '../support/page-states.js'
-import { basic, challengeOf } from '../support/service.js'
+import { type Listening, startService } from '../support/listening-service.js'
+import { answerTo, pageStates, submitLogin } from '../support/page-states.js'
+import { basic, challengeOf, loginPath } from '../support/service.js'
 import { ADA, addClient } from '../support/world.js'
 
 const VERIFIER = 'a-verifier-of-43-characters-or-more-0123456789'
-// Every kind of character that a form, a URL or a page might change: line breaks most of all.
+// Characters that a form, a URL or a page might change, line breaks most of all.
 const STATE = `a b+c%20&d="<'>;é☃👩‍🚀\r\n\n\t/?#${'0123456789'.repeat(50)}`
 
 interface Journey extends Tab {
   readonly service: Listening
   readonly callback: Callback
-  /** Where the application sends the person to. */
+  /** The address to which the application sends the person. */
   readonly address: string
-  /** What the service was asked for, favicons included. */
+  /** The method and path of every request that the service got, favicons included. */
   readonly asked: readonly string[]
   /** The status with which the service answers a code. */
   redeem(code: string | null): Promise<number>
 }
 
-/** A person in front of a browser, an application that listens for the redirect, and the service. */
+/** Starts the service and an application that waits for the redirect, and opens a tab for the person. */
 const embark = async (t: Test, browser: Browser, options: BrowserContextOptions = {}): Promise<Journey> => {
   const service = await startService(t, { policy: { loginAttempts: 2 } })
   const callback = await listenForCallback(t)
   await addClient(service, 'app', { redirectUri: callback.uri, allowedScopes: ['heroes'], name: 'Hero Viewer' })
   const asked: string[] = []
   service.http.server.on('request', ({ method, url = '' }) => asked.push(`${method} ${url.split('?')[0]}`))
-  const query = new URLSearchParams({
-    client_id: 'app',
-    response_type: 'code',
-    scope: 'heroes',
-    state: STATE,
-    code_challenge: challengeOf(VERIFIER),
-    code_challenge_method: 'S256'
-  })
+  const pkce = { code_challenge: challengeOf(VERIFIER), code_challenge_method: 'S256' }
+  const address = service.url + loginPath({ scope: 'heroes', state: STATE, ...pkce })
   const redeem = async (code: string | null) => {
     const body = new URLSearchParams({ grant_type: 'authorization_code', code: code ?? '', code_verifier: VERIFIER })
     return (await fetch(`${service.url}/auth/token`, { method: 'POST', headers: { ...basic('app') }, body })).status
   }
   const tab = await openTab(t, browser, options)
-  return { ...tab, service, callback, address: `${service.url}/auth/code?${query}`, asked, redeem }
+  return { ...tab, service, callback, address, asked, redeem }
 }
 
 // Chromium gives the focus to an element with `autofocus` a moment after the page has loaded.
 const focused = (page: Page, id: string) => page.locator(`#${id}:focus`).waitFor()
 
-const signIn = async (page: Page, password = ADA.password): Promise<number | undefined> => {
-  await page.getByLabel('Username').fill(ADA.username)
-  await page.getByLabel('Password').fill(password)
-  return answerTo(page, () => page.getByRole('button', { name: 'Sign in' }).click())
-}
+const signIn = (page: Page, password = ADA.password): Promise<number | undefined> =>
+  submitLogin(page, { ...ADA, password })
 
-/** The person arrived at the application, which could redeem the code. */
+/** Asserts that the person comes back to the application, with a code that can be redeemed. */
 const arrived = async (t: Test, { page, callback, service, redeem }: Journey): Promise<void> => {
   await page.getByText('Signed in').waitFor()
   t.equal(callback.received.length, 1)
@@ -88,7 +79,7 @@ const suite = async (executablePath: string): Promise<void> => {
     await arrived(t, journey)
     t.strictSame(asked.slice(0, 2), ['GET /auth/code', 'POST /auth/code'])
     t.equal(asked.filter(path => !path.endsWith('/auth/token')).length, 2, 'nothing else was loaded')
-    t.equal(callback.received[0]?.referrer, undefined, 'the address of the login page stays here')
+    t.equal(callback.received[0]?.referrer, undefined, 'the application is not told the address of the login page')
     t.strictSame(await context.cookies(), [])
     t.strictSame(console, [])
   })
@@ -111,7 +102,7 @@ const suite = async (executablePath: string): Promise<void> => {
     await arrived(t, journey)
   })
 
-  t.test('a throttled login is told to wait, even with the right password', async t => {
+  t.test('a throttled person is told to wait, even with the right password', async t => {
     const journey = await embark(t, browser)
     const { page, callback, service, console } = journey
     await page.goto(journey.address)
@@ -128,7 +119,7 @@ const suite = async (executablePath: string): Promise<void> => {
     await arrived(t, journey)
   })
 
-  t.test('a keyboard is enough, and shows where it is', async t => {
+  t.test('a keyboard is enough, and the focus is visible', async t => {
     const journey = await embark(t, browser)
     const { page } = journey
     await page.goto(journey.address)
@@ -144,7 +135,7 @@ const suite = async (executablePath: string): Promise<void> => {
     await arrived(t, journey)
   })
 
-  t.test('scripts are not needed', async t => {
+  t.test('a person signs in without scripts', async t => {
     const journey = await embark(t, browser, { javaScriptEnabled: false })
     await journey.page.goto(journey.address)
     t.equal(await signIn(journey.page, 'wrong'), 403)
@@ -152,7 +143,7 @@ const suite = async (executablePath: string): Promise<void> => {
     await arrived(t, journey)
   })
 
-  t.test('a phone of 320 px in dark mode is enough', async t => {
+  t.test('a person signs in on a phone of 320 px in dark mode', async t => {
     const journey = await embark(t, browser, {
       viewport: { width: 320, height: 568 },
       colorScheme: 'dark',
@@ -167,32 +158,35 @@ const suite = async (executablePath: string): Promise<void> => {
     await arrived(t, journey)
   })
 
-  t.test('every page has its status, a silent console, room on every screen and no barrier for axe-core', async t => {
-    for (const state of await pageStates(t)) {
-      await t.test(state.name, async t => {
-        const { page, context, console } = await openTab(t, browser)
-        t.equal(await state.open(page), state.status)
-        t.strictSame(console.filter(isUnexpected), [])
-        t.strictSame(await findBarriers(page), [])
+  t.test(
+    'every page has its status, writes nothing to the console, fits every screen and has no barrier that axe-core finds',
+    async t => {
+      for (const state of await pageStates(t)) {
+        await t.test(state.name, async t => {
+          const { page, context, console } = await openTab(t, browser)
+          t.equal(await state.open(page), state.status)
+          t.strictSame(console.filter(isUnexpected), [])
+          t.strictSame(await findBarriers(page), [])
 
-        const devtools = await context.newCDPSession(page)
-        for (const [device, width, fontSize] of [
-          ['a window of 1280 px at 200 %', 640, 16],
-          ['a window of 640 px with letters twice as large', 640, 32],
-          ['a phone of 320 px', 320, 16]
-        ] as const) {
-          await page.setViewportSize({ width, height: 512 })
-          await devtools.send('Page.setFontSizes', { fontSizes: { standard: fontSize } })
-          t.equal(await page.evaluate('getComputedStyle(document.documentElement).fontSize'), `${fontSize}px`)
-          t.equal(await page.evaluate('document.documentElement.scrollWidth'), width, device)
-        }
-        await page.emulateMedia({ colorScheme: 'dark' })
-        t.strictSame(await findBarriers(page), [], 'a phone of 320 px in dark mode')
-      })
+          const devtools = await context.newCDPSession(page)
+          for (const [device, width, fontSize] of [
+            ['a window of 1280 px at 200 %', 640, 16],
+            ['a window of 640 px with letters twice as large', 640, 32],
+            ['a phone of 320 px', 320, 16]
+          ] as const) {
+            await page.setViewportSize({ width, height: 512 })
+            await devtools.send('Page.setFontSizes', { fontSizes: { standard: fontSize } })
+            t.equal(await page.evaluate('getComputedStyle(document.documentElement).fontSize'), `${fontSize}px`)
+            t.equal(await page.evaluate('document.documentElement.scrollWidth'), width, device)
+          }
+          await page.emulateMedia({ colorScheme: 'dark' })
+          t.strictSame(await findBarriers(page), [], 'a phone of 320 px in dark mode')
+        })
+      }
     }
-  })
+  )
 
-  t.test('dark mode turns light letters on a dark ground', async t => {
+  t.test('dark mode shows light letters on a dark ground', async t => {
     const { page } = await openTab(t, browser)
     const [login] = await pageStates(t)
     await login?.open(page)
@@ -206,7 +200,7 @@ const suite = async (executablePath: string): Promise<void> => {
   })
 }
 
-/** Chromium itself says so of every document whose status is an error. */
+/** False for the message that Chromium itself writes for every page whose status is an error. */
 const isUnexpected = (message: string): boolean =>
   !/^Failed to load resource: the server responded with a status of (400|403|429|503) /.test(message)
 
@@ -216,7 +210,7 @@ const hasVisibleFocus = (page: Page): Promise<boolean> =>
     return outlineStyle === 'solid' && parseFloat(outlineWidth) >= 2
   })()`)
 
-/** What a screen reader says of an input beside its name. */
+/** The description of an input, which a screen reader says after its name. */
 const describedAs = async (page: Page, name: string): Promise<string> => {
   const devtools = await page.context().newCDPSession(page)
   const { nodes } = await devtools.send('Accessibility.getFullAXTree')

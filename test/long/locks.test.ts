@@ -3,7 +3,7 @@ import t from 'tap'
 import { serveDatabase } from '../support/database-service.js'
 import { load, quantile, statuses, type Timed } from '../support/load.js'
 import { ask, type Question } from '../support/process.js'
-import { REQUEST } from '../support/service.js'
+import { loginPath, REQUEST } from '../support/service.js'
 import { ADA } from '../support/world.js'
 
 const LOCKED_SECONDS = 8
@@ -59,7 +59,7 @@ t.test('a table that is locked for eight seconds holds up nothing that does not 
     'the login page': {
       tables: ['client'],
       succeeds: 200,
-      ask: () => [`/auth/code?${new URLSearchParams(REQUEST)}`, {}]
+      ask: () => [loginPath(), {}]
     },
     'a login on the page': {
       tables: [...password, 'code'],

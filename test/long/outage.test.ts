@@ -3,7 +3,7 @@ import t from 'tap'
 import { heroes } from '../support/command.js'
 import { startServer } from '../support/postgres.js'
 import { type Answer, ask, type Question, serveProcess } from '../support/process.js'
-import { basic, bearer, REQUEST } from '../support/service.js'
+import { basic, bearer, loginPath, REQUEST } from '../support/service.js'
 import { startStopwatch } from '../support/stopwatch.js'
 import { ADA, SECRET } from '../support/world.js'
 
@@ -39,7 +39,7 @@ const questions: readonly [path: string, question: Question][] = [
   ['/auth/token', form({ grant_type: 'authorization_code', code: 'a'.repeat(32) })],
   ['/auth/revoke', form({ token })],
   ['/auth/introspect', form({ token })],
-  [`/auth/code?${new URLSearchParams(REQUEST)}`, {}],
+  [loginPath(), {}],
   ['/auth/code', { body: new URLSearchParams({ ...REQUEST, ...ADA }) }]
 ]
 

@@ -1,13 +1,16 @@
+// Chromium, an application that a person comes back to, and what an accessibility checker finds.
+
 import { existsSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { delimiter, join } from 'node:path'
 import axe from 'axe-core'
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import type { Test } from 'tap'
+import { listenUntilEnd } from './ports.js'
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 
-/** The Chromium of CHROMIUM_PATH, or else of PATH; undefined when there is none. */
+/** The Chromium that CHROMIUM_PATH names, or else the first in PATH. Undefined when there is none. */
 export const findChromium = (): string | undefined => {
   const { CHROMIUM_PATH, PATH = '' } = process.env
   if (CHROMIUM_PATH) return CHROMIUM_PATH
@@ -34,12 +37,11 @@ export const openBrowser = (executablePath: string): Promise<Browser> =>
 export interface Tab {
   readonly page: Page
   readonly context: BrowserContext
-  /** What the console says, and the addresses that were asked for in between. */
+  /** What the page has written to its console. */
   readonly console: readonly string[]
-  readonly requests: readonly string[]
 }
 
-/** A tab that shares nothing with any other. */
+/** Opens a tab that shares nothing with other tabs. */
 export const openTab = async (
   t: Pick<Test, 'teardown'>,
   browser: Browser,
@@ -50,14 +52,12 @@ export const openTab = async (
   context.setDefaultTimeout(20_000)
   const page = await context.newPage()
   const console: string[] = []
-  const requests: string[] = []
   page.on('console', message => console.push(message.text()))
   page.on('pageerror', error => console.push(String(error)))
-  page.on('request', request => requests.push(request.url()))
-  return { page, context, console, requests }
+  return { page, context, console }
 }
 
-/** What axe-core finds wrong with what the page shows, or cannot judge, each in one line. */
+/** What axe-core finds wrong with the page or cannot judge, one line each. */
 export const findBarriers = async (page: Page): Promise<readonly string[]> => {
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe.source)
   const { violations, incomplete } = await page.evaluate<axe.AxeResults>(
@@ -69,28 +69,20 @@ export const findBarriers = async (page: Page): Promise<readonly string[]> => {
 }
 
 export interface Callback {
-  /** A redirect URI, with a query of its own. */
+  /** The redirect URI, which has a query of its own. */
   readonly uri: string
-  /** Every request that came to it, and its `Referer`. */
+  /** Every request that came, with its `Referer`. */
   readonly received: readonly { readonly url: URL; readonly referrer: string | undefined }[]
 }
 
-/** An application that listens for the redirect until the test ends. */
-export const listenForCallback = (t: Pick<Test, 'teardown'>): Promise<Callback> =>
-  new Promise(resolve => {
-    const received: { url: URL; referrer: string | undefined }[] = []
-    const server = createServer((request, response) => {
-      received.push({ url: new URL(`http://127.0.0.1${request.url}`), referrer: request.headers.referer })
-      response.setHeader('content-type', 'text/html; charset=utf-8')
-      response.end('<!doctype html><html lang="en"><title>Signed in</title><link rel="icon" href="data:,"><p>Signed in')
-    })
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      const port = typeof address === 'object' && address !== null ? address.port : 0
-      resolve({ uri: `http://127.0.0.1:${port}/callback?tenant=a%26b`, received })
-    })
-    t.teardown(() => {
-      server.closeAllConnections()
-      server.close()
-    })
+/** Starts an application to which the service redirects. It stops when the test ends. */
+export const listenForCallback = async (t: Pick<Test, 'teardown'>): Promise<Callback> => {
+  const received: { url: URL; referrer: string | undefined }[] = []
+  const server = createServer((request, response) => {
+    received.push({ url: new URL(`http://127.0.0.1${request.url}`), referrer: request.headers.referer })
+    response.setHeader('content-type', 'text/html; charset=utf-8')
+    response.end('<!doctype html><html lang="en"><title>Signed in</title><link rel="icon" href="data:,"><p>Signed in')
   })
+  const port = await listenUntilEnd(t, server)
+  return { uri: `http://127.0.0.1:${port}/callback?tenant=a%26b`, received }
+}

@@ -1,22 +1,26 @@
+// Every page that a person can come to see, for the tests in a browser and for screenshots.
+
 import { createServer } from 'node:http'
 import type { Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { createMemoryStores } from '../../adapters/memory/stores.js'
 import { DomainError } from '../../core/index.js'
-import { type Listening, startService } from './listening.js'
-import { addClient } from './world.js'
+import { type Listening, startService } from './listening-service.js'
+import { listenUntilEnd } from './ports.js'
+import { loginPath } from './service.js'
+import { ADA, addClient } from './world.js'
 
 export interface PageState {
   readonly name: string
   readonly status: number
-  /** Brings a tab to the page; the status of its answer. */
+  /** Brings a tab to the page. Returns the status of the answer. */
   open(page: Page): Promise<number | undefined>
 }
 
 const SCOPES = ['heroes', 'heroes:top_ten.readonly', 'https://scopes.example/profile.read']
 const LONG_SCOPES = ['heroes:of-a-very-long-kind:that_has_many_parts:and_each_of_them_counts.readonly', 'x'.repeat(200)]
 
-/** Every page that a person can come to see, of a service of its own. */
+/** Starts a service, and lists every page of it that a person can come to see. */
 export const pageStates = async (t: Pick<Test, 'teardown'>): Promise<readonly PageState[]> => {
   const stores = createMemoryStores()
   const find: typeof stores.clients.find = async id => {
@@ -32,11 +36,13 @@ export const pageStates = async (t: Pick<Test, 'teardown'>): Promise<readonly Pa
   await addClient(service, 'a-client-with-an-id-that-goes-on-and-on', { name, allowedScopes: LONG_SCOPES })
   const elsewhere = await serveForgery(t, address(service, 'viewer'))
 
-  /** Fails to sign in so often. */
+  /** Signs in with a wrong password so many times: the status of the last page. */
   const fail = async (page: Page, times: number): Promise<number | undefined> => {
     service.clock.advance(service.policy.loginWindowSeconds)
     await page.goto(address(service, 'viewer', SCOPES))
-    return submit(page, times)
+    let status: number | undefined
+    for (let count = 0; count < times; count++) status = await submitLogin(page, { ...ADA, password: 'wrong' })
+    return status
   }
   const goto = (url: string) => async (page: Page) => (await page.goto(url))?.status()
 
@@ -63,13 +69,11 @@ export const pageStates = async (t: Pick<Test, 'teardown'>): Promise<readonly Pa
   ]
 }
 
-/** Where an application sends a person, without PKCE. */
-export const address = ({ url }: Listening, client: string, scopes: readonly string[] = []): string => {
-  const query = { client_id: client, response_type: 'code', state: 'x', scope: scopes.join(' ') }
-  return `${url}/auth/code?${new URLSearchParams(query)}`
-}
+/** The address to which an application sends a person, without PKCE. */
+const address = ({ url }: Listening, client: string, scopes: readonly string[] = []): string =>
+  url + loginPath({ client_id: client, scope: scopes.join(' ') })
 
-/** The status of the page that an action leads to. */
+/** Runs an action that leads to another page: the status of that page. */
 export const answerTo = async (page: Page, action: () => Promise<void>): Promise<number | undefined> => {
   const [response] = await Promise.all([
     page.waitForResponse(response => response.request().isNavigationRequest()),
@@ -79,30 +83,21 @@ export const answerTo = async (page: Page, action: () => Promise<void>): Promise
   return response.status()
 }
 
-const submit = async (page: Page, times: number): Promise<number | undefined> => {
-  await page.getByLabel('Username').fill('ada')
-  await page.getByLabel('Password').fill('wrong')
-  const status = await answerTo(page, () => page.getByRole('button').click())
-  return times > 1 ? submit(page, times - 1) : status
+/** Fills in the login page and sends it: the status of the page that follows. */
+export const submitLogin = async (page: Page, { username, password } = ADA): Promise<number | undefined> => {
+  await page.getByLabel('Username').fill(username)
+  await page.getByLabel('Password').fill(password)
+  return answerTo(page, () => page.getByRole('button', { name: 'Sign in' }).click())
 }
 
-/** Another website whose form signs a person in at the service. Its address. */
-const serveForgery = (t: Pick<Test, 'teardown'>, target: string): Promise<string> =>
-  new Promise(resolve => {
-    const fields = { username: 'ada', password: 'correct horse' }
-    const inputs = Object.entries(fields).map(([name, value]) => `<input name="${name}" value="${value}">`)
-    const form = `<form method="post" action="${target.replaceAll('&', '&amp;')}">${inputs.join('')}<button>Win</button></form>`
-    const server = createServer((_request, response) => {
-      response.setHeader('content-type', 'text/html')
-      response.end(`<!doctype html><link rel="icon" href="data:,">${form}`)
-    })
-    // To a browser `localhost` is another site than 127.0.0.1.
-    server.listen(0, 'localhost', () => {
-      const at = server.address()
-      resolve(`http://localhost:${typeof at === 'object' && at !== null ? at.port : 0}/`)
-    })
-    t.teardown(() => {
-      server.closeAllConnections()
-      server.close()
-    })
+/** Starts another website, whose form signs a person in at the service. Returns its address. */
+const serveForgery = async (t: Pick<Test, 'teardown'>, target: string): Promise<string> => {
+  const inputs = Object.entries(ADA).map(([name, value]) => `<input name="${name}" value="${value}">`)
+  const form = `<form method="post" action="${target.replaceAll('&', '&amp;')}">${inputs.join('')}<button>Win</button></form>`
+  const server = createServer((_request, response) => {
+    response.setHeader('content-type', 'text/html')
+    response.end(`<!doctype html><link rel="icon" href="data:,">${form}`)
   })
+  // To a browser `localhost` is another site than 127.0.0.1.
+  return `http://localhost:${await listenUntilEnd(t, server, 'localhost')}/`
+}

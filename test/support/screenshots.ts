@@ -1,9 +1,9 @@
+// Draws every page for people to look at: node --import tsx test/support/screenshots.ts FOLDER
+
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { findChromium, openBrowser, openTab } from './browser.js'
 import { pageStates } from './page-states.js'
-
-// Draws every page for people to look at: node --import tsx test/support/screenshots.ts FOLDER
 
 const VARIANTS = {
   desk: { viewport: { width: 1280, height: 800 } },

@@ -1,8 +1,11 @@
+// The whole HTTP service in this process, over memory or given stores. It does not listen: requests are handed in.
+
 import { createHash } from 'node:crypto'
-import type { LightMyRequestResponse } from 'fastify'
+import type { InjectOptions, LightMyRequestResponse } from 'fastify'
 import type { Http } from '../../app/http/http.js'
 import { buildServer, type ServerOptions } from '../../app/http/server.js'
-import { createLog } from '../../app/serve/log.js'
+import { silentLog } from './recorded-log.js'
+import { FORM_TYPE, JSON_TYPE } from './wire.js'
 import { ADA, addClient, CALLBACK, createWorld, SECRET, type World, type WorldOptions } from './world.js'
 
 export type Headers = Readonly<Record<string, string>>
@@ -16,7 +19,7 @@ export interface Asked {
   readonly from?: string
 }
 
-/** The whole HTTP service over a world. */
+/** The whole HTTP service over a {@link World}. */
 export interface Service extends World {
   readonly http: Http
   ask(url: string, request?: Asked): Promise<LightMyRequestResponse>
@@ -30,7 +33,7 @@ export interface ServiceOptions extends WorldOptions, Partial<ServerOptions> {}
 
 export const PUBLIC_URL = 'http://heroes.example:8080'
 
-/** The service as it is by default, with a clock that stands still. It does not listen and logs nothing. */
+/** The service with its default settings, a clock that only the test moves, and no log. */
 export const createService = ({ stores, policy, clock, ...options }: ServiceOptions = {}): Service => {
   const world = createWorld({ ...(stores && { stores }), ...(policy && { policy }), ...(clock && { clock }) })
   const http = buildServer({
@@ -40,19 +43,23 @@ export const createService = ({ stores, policy, clock, ...options }: ServiceOpti
     protectHeroes: true,
     readScope: undefined,
     writeScope: undefined,
-    log: createLog('silent', { write: () => {} }),
+    log: silentLog(),
     publicUrl: () => PUBLIC_URL,
     ready: async () => {},
     ...options
   })
-  const ask: Service['ask'] = (url, { method = 'GET', headers = {}, payload, from } = {}) =>
-    http.inject({
-      method: method as 'GET',
+  const isKnown = (method: string): method is NonNullable<InjectOptions['method']> =>
+    http.supportedMethods.includes(method)
+  const ask: Service['ask'] = (url, { method = 'GET', headers = {}, payload, from } = {}) => {
+    if (!isKnown(method)) throw new Error(`the server knows no method ${method}`)
+    return http.inject({
+      method,
       url,
       headers: { ...headers },
       ...(payload !== undefined && { payload }),
       ...(from !== undefined && { remoteAddress: from })
     })
+  }
   return {
     ...world,
     http,
@@ -60,33 +67,44 @@ export const createService = ({ stores, policy, clock, ...options }: ServiceOpti
     json: (method, url, body, headers = {}) =>
       ask(url, {
         method,
-        headers: { 'content-type': 'application/json', ...headers },
+        headers: { ...JSON_TYPE, ...headers },
         payload: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
       }),
     form: (url, fields, headers = {}, from = '192.0.2.1') =>
       ask(url, {
         method: 'POST',
-        headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+        headers: { ...FORM_TYPE, ...headers },
         payload: typeof fields === 'string' || Buffer.isBuffer(fields) ? fields : encodeForm(fields),
         from
       })
   }
 }
 
-/** Form-encoded, without what is undefined. */
+/** Encodes a form. Fields that are undefined are left out. */
 export const encodeForm = (fields: Readonly<Record<string, string | undefined>>): string =>
   new URLSearchParams(
     Object.entries(fields).filter((field): field is [string, string] => field[1] !== undefined)
   ).toString()
 
-/** RFC 7617's header, of id and secret as they stand. */
+/** Encodes one text as a form does. */
+export const formEncoded = (text: string): string => new URLSearchParams({ '': text }).toString().slice(1)
+
+/** Encodes every byte of a text, also those that need no escape. */
+export const percentEncoded = (text: string): string =>
+  [...Buffer.from(text)].map(byte => `%${byte.toString(16).padStart(2, '0')}`).join('')
+
+/** The header of RFC 7617, with the id and the secret as they are. */
 export const basic = (id: string, secret = SECRET): Headers => ({
   authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`
 })
 
 export const bearer = (token: string): Headers => ({ authorization: `Bearer ${token}` })
 
-/** RFC 7636's S256. */
+/** True when the hero endpoints accept the access token. */
+export const opens = async ({ ask }: Pick<Service, 'ask'>, accessToken: string): Promise<boolean> =>
+  (await ask('/heroes/1', { headers: bearer(accessToken) })).statusCode !== 401
+
+/** The challenge of RFC 7636's method S256. */
 export const challengeOf = (verifier: string): string => createHash('sha256').update(verifier).digest('base64url')
 
 export interface Tokens {
@@ -97,13 +115,13 @@ export interface Tokens {
   readonly scope?: string
 }
 
-/** A service with the confidential client `app`, the public client `spa` and the user ada. */
+/** A service with the confidential client `app`, the public client `spa` and the user {@link ADA}. */
 export interface Inhabited extends Service {
-  /** The password grant of `app`, or of another client, for ada. */
+  /** Logs ada in with the password grant of `app`, or of the client that `headers` name. */
   login(scope?: string, headers?: Headers): Promise<Tokens>
-  /** A code of `app` for ada from the login page, which may be told other parameters. */
+  /** A code that the login page gives `app` for ada. `parameters` change the request. */
   code(parameters?: Readonly<Record<string, string | undefined>>): Promise<string>
-  /** The headers of ada's login. */
+  /** Logs ada in: the headers of a request with her access token. */
   opened(scope?: string): Promise<Headers>
 }
 
@@ -122,15 +140,29 @@ export const createInhabited = async (options: ServiceOptions = {}): Promise<Inh
     login,
     async code(parameters) {
       const answer = await service.form('/auth/code', { ...REQUEST, ...ADA, ...parameters })
-      const code = new URL(String(answer.headers.location)).searchParams.get('code')
-      if (code === null) throw new Error(String(answer.headers.location))
+      const { code } = parametersOf(answer.headers.location)
+      if (code === undefined) throw new Error(String(answer.headers.location))
       return code
     },
     opened: async scope => bearer((await login(scope)).access_token)
   }
 }
 
-/** An authorization request of the client `app` that lacks nothing. */
+/** The form of ada's login with the password grant. */
+export const LOGIN = { grant_type: 'password', ...ADA }
+
+/** The parameters of a complete authorization request of the client `app`. */
 export const REQUEST = { client_id: 'app', response_type: 'code', state: 'the state' }
+
+/** The path and query of the login page for {@link REQUEST}. `parameters` change the request. */
+export const loginPath = (parameters: Readonly<Record<string, string | undefined>> = {}): string =>
+  `/auth/code?${encodeForm({ ...REQUEST, ...parameters })}`
+
+/** The parameters that a redirect to the registered URI adds to it. Throws when it leads elsewhere. */
+export const parametersOf = (location: unknown, uri = CALLBACK): Record<string, string> => {
+  const text = String(location)
+  if (!text.startsWith(uri)) throw new Error(`${text} does not begin with ${uri}`)
+  return Object.fromEntries(new URL(text).searchParams)
+}
 
 export { CALLBACK }

@@ -1,3 +1,5 @@
+// The use cases in this process, over real adapters: what a test of the core starts from.
+
 import { createCrypto } from '../../adapters/crypto/crypto.js'
 import { createMemoryStores } from '../../adapters/memory/stores.js'
 import {
@@ -41,10 +43,10 @@ export const createClock = (start = new Date('2026-01-01T00:00:00.000Z')): TestC
   }
 }
 
-/** The cheapest argon2id there is: 0.06 ms a hash. */
+/** The cheapest parameters of argon2id: a hash takes 0.06 ms. */
 export const cheapest = { memoryCost: 8, timeCost: 1, parallelism: 1 }
 
-/** The use cases over real adapters, with the cheapest hashes and a clock that stands still. */
+/** The use cases over real adapters, with the cheapest hashes and a clock that only the test moves. */
 export const createWorld = ({
   stores = createMemoryStores(),
   policy,
@@ -78,7 +80,31 @@ export const addClient = async (
 
 export const ADA = { username: 'ada', password: 'correct horse' }
 
-/** A token request that asks for nothing yet. */
+let tenants = 0
+
+/** A client and a user of their own, on stores that other tests use as well. */
+export interface Tenant {
+  /** No other tenant has this number. */
+  readonly number: number
+  /** The id of the client. */
+  readonly id: string
+  readonly user: { readonly username: string; readonly password: string }
+}
+
+/** Registers the client `app-N` as {@link addClient} does and the user `ada-N`, where N is the number of the tenant. */
+export const addTenant = async (
+  world: Pick<World, 'useCases'>,
+  { password = ADA.password, ...client }: { readonly password?: string; readonly redirectUri?: string } = {}
+): Promise<Tenant> => {
+  const number = ++tenants
+  const id = `app-${number}`
+  const user = { username: `ada-${number}`, password }
+  await addClient(world, id, client)
+  await world.useCases.registerUser(user)
+  return { number, id, user }
+}
+
+/** A token request without any parameter. */
 export const blankRequest: TokenRequest = {
   grantType: undefined,
   username: undefined,

@@ -20,7 +20,7 @@ const text = (page: string) =>
 
 const count = (page: string, part: string | RegExp) => page.split(part).length - 1
 
-t.test('a page is whole: one language, title, heading and main part, and nothing to load or run', async t => {
+t.test('a page has one language, title, heading and main part, and loads and runs nothing', async t => {
   for (const page of [login(), errorPage(failure)]) {
     t.match(page, /^<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n/)
     t.match(page, '<meta name="viewport" content="width=device-width, initial-scale=1">')
@@ -30,7 +30,7 @@ t.test('a page is whole: one language, title, heading and main part, and nothing
   }
 })
 
-t.test('the policy allows the very style that the pages carry, and nothing else', async t => {
+t.test('the policy allows the style that the pages hold, and nothing else', async t => {
   for (const page of [login(), errorPage(failure)]) {
     const style = page.slice(page.indexOf('<style>') + 7, page.indexOf('</style>'))
     const hash = createHash('sha256').update(style).digest('base64')
@@ -41,7 +41,7 @@ t.test('the policy allows the very style that the pages carry, and nothing else'
   }
 })
 
-t.test('the other headers of a page', async t => {
+t.test('a page is not cached and sends no referrer', async t => {
   const { 'content-security-policy': _, ...others } = PAGE_HEADERS
   t.strictSame(others, {
     'content-type': 'text/html; charset=utf-8',
@@ -50,7 +50,7 @@ t.test('the other headers of a page', async t => {
   })
 })
 
-t.test('helmet makes the same policy of the directives', async t => {
+t.test('helmet makes the same policy from the directives', async t => {
   const app = fastify()
   await app.register(helmet, { contentSecurityPolicy: { useDefaults: false, directives: CSP_DIRECTIVES } })
   app.get('/', async () => '')
@@ -58,7 +58,7 @@ t.test('helmet makes the same policy of the directives', async t => {
   t.equal(headers['content-security-policy'], PAGE_HEADERS['content-security-policy'])
 })
 
-t.test('the fields are labelled and tell password managers and keyboards what they are', async t => {
+t.test('the fields have labels and tell password managers and keyboards what they are for', async t => {
   const page = login()
   t.match(page, '<form method="post" action="/auth/code">')
   t.match(page, '<label for="username">Username</label>\n<input id="username" name="username" value="" required')
@@ -68,19 +68,19 @@ t.test('the fields are labelled and tell password managers and keyboards what th
   t.match(page, '<button>Sign in</button>')
 })
 
-t.test('the client goes by its name, or else by its id', async t => {
+t.test('the client is called by its name, or by its id when it has no name', async t => {
   t.match(text(login({ client: { id: 'viewer', name: 'Hero Viewer' } })), 'Hero Viewer asks')
   t.match(text(login({ client: { id: 'viewer', name: undefined } })), 'viewer asks')
   t.match(text(login({ client: { id: 'viewer', name: ' ' } })), 'viewer asks')
 })
 
-t.test('the page says who gets the password and how to refuse', async t => {
+t.test('the page says who sees the password and how to refuse', async t => {
   const page = text(login({ client: { id: 'viewer', name: 'Hero Viewer' } }))
   t.match(page, 'Enter it only here, at Heroes. Hero Viewer does not see it.')
   t.match(page, 'Not expecting this? Close this page, and Hero Viewer gets nothing.')
 })
 
-t.test('a scope is given in words where it can be, and always as it stands', async t => {
+t.test('a scope is shown in words where there are some, and always as it is', async t => {
   const words = {
     heroes: 'Heroes',
     'heroes:write': 'Heroes: write',
@@ -120,7 +120,7 @@ t.test('every parameter of the request becomes a hidden field', async t => {
   t.equal(count(page, 'type="hidden"'), 3)
 })
 
-t.test('what a browser would not send unchanged as a field goes along in the address', async t => {
+t.test('a parameter that a browser would not send unchanged as a field is in the address of the form', async t => {
   const page = login({
     fields: [
       ['state', 'a\nb'],
@@ -143,7 +143,7 @@ t.test('a username or password among the parameters does not reach the form', as
   t.notMatch(page, /mallory|hunter2|type="hidden"/)
 })
 
-t.test('at first the username has the focus and nothing is an error', async t => {
+t.test('at first the username has the focus and no error is shown', async t => {
   const page = login()
   t.match(page, '<title>Sign in to Heroes</title>')
   t.match(page, /name="username"[^>]* autofocus>/)
@@ -152,16 +152,19 @@ t.test('at first the username has the focus and nothing is an error', async t =>
   t.notMatch(page, /role="alert"|"message/)
 })
 
-t.test('after a failure the message is announced, belongs to both fields, and the password has the focus', async t => {
-  const page = login({ username: 'ana', message: 'That was not right.' })
-  t.match(page, '<title>Error: Sign in to Heroes</title>')
-  t.match(page, '<p role="alert" id="message">That was not right.</p>')
-  t.match(page, /name="username" value="ana"[^>]*\saria-describedby="message">/)
-  t.match(page, /name="password"[^>]*\saria-describedby="message password-note" autofocus>/)
-  t.equal(count(page, ' autofocus'), 1)
-})
+t.test(
+  'after a failure the message is announced and describes both fields, and the password has the focus',
+  async t => {
+    const page = login({ username: 'ana', message: 'That was not right.' })
+    t.match(page, '<title>Error: Sign in to Heroes</title>')
+    t.match(page, '<p role="alert" id="message">That was not right.</p>')
+    t.match(page, /name="username" value="ana"[^>]*\saria-describedby="message">/)
+    t.match(page, /name="password"[^>]*\saria-describedby="message password-note" autofocus>/)
+    t.equal(count(page, ' autofocus'), 1)
+  }
+)
 
-t.test('after a failure without a username that one has the focus', async t => {
+t.test('after a failure without a username the username has the focus', async t => {
   t.match(login({ username: '', message: 'x' }), /name="username"[^>]*\saria-describedby="message" autofocus>/)
 })
 
@@ -173,7 +176,7 @@ t.test('an error page says what went wrong and what to do', async t => {
   t.notMatch(page, '<form')
 })
 
-t.test('no text becomes markup, wherever it stands', async t => {
+t.test('no text becomes markup, wherever it is in the page', async t => {
   const nasty = `"'><b>&amp;`
   const escaped = '&quot;&#39;&gt;&lt;b&gt;&amp;amp;'
   const pages = [

@@ -5,7 +5,9 @@ import {
   challengeOf,
   createInhabited,
   createService,
+  loginPath,
   PUBLIC_URL,
+  parametersOf,
   REQUEST,
   type Service
 } from '../../../support/service.js'
@@ -13,29 +15,16 @@ import { ADA, addClient } from '../../../support/world.js'
 
 type Parameters = Readonly<Record<string, string | undefined>>
 
-const link = (parameters: Parameters): string => {
-  const given = Object.entries({ ...REQUEST, ...parameters }).filter(
-    (entry): entry is [string, string] => entry[1] !== undefined
-  )
-  return `/auth/code?${new URLSearchParams(given)}`
-}
-
 const PKCE = { code_challenge: challengeOf('a'.repeat(43)), code_challenge_method: 'S256' }
 
-/** What the redirect of an answer carries, under the registered URI. */
-const carried = (location: unknown, uri = CALLBACK): Record<string, string> => {
-  const text = String(location)
-  if (!text.startsWith(uri)) throw new Error(`${text} does not begin with ${uri}`)
-  return Object.fromEntries(new URL(text).searchParams)
-}
-
+/** A service with one more client, `own`, that has this redirect URI. */
 const withRedirect = async (redirectUri: string): Promise<Service> => {
   const service = await createInhabited()
   await addClient(service, 'own', { redirectUri })
   return service
 }
 
-t.test('where nothing can be trusted there is a page and no redirect', async t => {
+t.test('a fault in the client or its redirect URI is a page and no redirect', async t => {
   const service = await createInhabited()
   await addClient(service, 'bare', { redirectUri: undefined })
   const { ask, form } = service
@@ -51,10 +40,8 @@ t.test('where nothing can be trusted there is a page and no redirect', async t =
     { client_id: 'bare', redirect_uri: CALLBACK }
   ]
   for (const fault of faults) {
-    const sent = Object.fromEntries(
-      Object.entries({ ...REQUEST, ...ADA, ...fault }).filter(([, value]) => value !== undefined)
-    )
-    for (const answer of [await ask(link(fault)), await form('/auth/code', sent)]) {
+    const sent = { ...REQUEST, ...ADA, ...fault }
+    for (const answer of [await ask(loginPath(fault)), await form('/auth/code', sent)]) {
       t.strictSame([answer.statusCode, answer.headers.location], [400, undefined], JSON.stringify(fault))
       t.equal(answer.headers['content-type'], 'text/html; charset=utf-8')
       t.notMatch(answer.payload, /evil|<form/)
@@ -65,7 +52,7 @@ t.test('where nothing can be trusted there is a page and no redirect', async t =
 t.test('a repeated or unreadable parameter is a page and no redirect', async t => {
   const { ask, form } = await createInhabited()
   for (const extra of ['state=x', 'client_id=app', 'x=1&x=2', 'x=&x=', 'x=%', 'x=%ff', 'x=%00']) {
-    const answer = await ask(`${link({})}&${extra}`)
+    const answer = await ask(`${loginPath()}&${extra}`)
     t.strictSame([answer.statusCode, answer.headers.location], [400, undefined], extra)
     const sent = await form('/auth/code', `${new URLSearchParams({ ...REQUEST, ...ADA })}&${extra}`)
     t.strictSame([sent.statusCode, sent.headers.location], [400, undefined], extra)
@@ -95,17 +82,17 @@ t.test('a redirect URI that is not exactly the registered one is a page', async 
     'https://app.example/callback?tenant=a\n'
   ]
   for (const redirect_uri of others)
-    t.equal((await ask(link({ client_id: 'own', redirect_uri }))).statusCode, 400, redirect_uri)
-  t.equal((await ask(link({ client_id: 'own', redirect_uri: registered }))).statusCode, 200)
-  t.equal((await ask(link({ client_id: 'own', redirect_uri: '' }))).statusCode, 200, 'empty counts as absent')
+    t.equal((await ask(loginPath({ client_id: 'own', redirect_uri }))).statusCode, 400, redirect_uri)
+  t.equal((await ask(loginPath({ client_id: 'own', redirect_uri: registered }))).statusCode, 200)
+  t.equal((await ask(loginPath({ client_id: 'own', redirect_uri: '' }))).statusCode, 200, 'empty counts as absent')
 })
 
-t.test('the port of a loopback address is free, and nothing else of it', async t => {
+t.test('the port of a loopback redirect URI may differ, and nothing else of it', async t => {
   for (const host of ['127.0.0.1', '[::1]', 'localhost']) {
     const { ask, form } = await withRedirect(`http://${host}:3000/callback?x=1`)
     const same = [`http://${host}/callback?x=1`, `http://${host}:1/callback?x=1`, `http://${host}:65535/callback?x=1`]
     for (const redirect_uri of same) {
-      t.equal((await ask(link({ client_id: 'own', redirect_uri }))).statusCode, 200, redirect_uri)
+      t.equal((await ask(loginPath({ client_id: 'own', redirect_uri }))).statusCode, 200, redirect_uri)
       const answer = await form('/auth/code', { ...REQUEST, ...ADA, client_id: 'own', redirect_uri })
       t.ok(String(answer.headers.location).startsWith(`${redirect_uri}&code=`), redirect_uri)
     }
@@ -129,14 +116,18 @@ t.test('the port of a loopback address is free, and nothing else of it', async t
       `http://${host === 'localhost' ? '127.0.0.1' : 'localhost'}:3000/callback?x=1`
     ]
     for (const redirect_uri of others)
-      t.equal((await ask(link({ client_id: 'own', redirect_uri }))).statusCode, 400, redirect_uri)
+      t.equal((await ask(loginPath({ client_id: 'own', redirect_uri }))).statusCode, 400, redirect_uri)
   }
   const { ask } = await withRedirect('https://localhost:3000/callback')
   const redirect_uri = 'https://localhost:3001/callback'
-  t.equal((await ask(link({ client_id: 'own', redirect_uri }))).statusCode, 400, 'https has one port')
+  t.equal(
+    (await ask(loginPath({ client_id: 'own', redirect_uri }))).statusCode,
+    400,
+    'the port of an https URI may not differ'
+  )
 })
 
-t.test('any other fault is told to the client by redirect, with the state and the issuer', async t => {
+t.test('any other fault is told to the client by a redirect with the state and the issuer', async t => {
   const service = await createInhabited()
   await addClient(service, 'strict', { requirePkce: true })
   const faults: [Parameters, string][] = [
@@ -160,19 +151,19 @@ t.test('any other fault is told to the client by redirect, with the state and th
   ]
   for (const [fault, error] of faults) {
     const sent = { ...REQUEST, ...ADA, ...fault }
-    for (const answer of [await service.ask(link(fault)), await service.form('/auth/code', sent)]) {
+    for (const answer of [await service.ask(loginPath(fault)), await service.form('/auth/code', sent)]) {
       t.equal(answer.statusCode, 302, JSON.stringify(fault))
-      const { error_description, ...told } = carried(answer.headers.location)
+      const { error_description, ...told } = parametersOf(answer.headers.location)
       t.match(error_description, /^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/)
       const state = 'state' in fault ? {} : { state: REQUEST.state }
       t.strictSame(told, { error, ...state, iss: PUBLIC_URL }, JSON.stringify(fault))
       t.match(answer.headers, { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
     }
   }
-  t.equal((await service.ask(link({ client_id: 'strict', ...PKCE }))).statusCode, 200)
+  t.equal((await service.ask(loginPath({ client_id: 'strict', ...PKCE }))).statusCode, 200)
 })
 
-t.test('a state of up to 4 kB comes back as it was, whatever characters it has', async t => {
+t.test('a state of up to 4 kB comes back unchanged, whatever characters it has', async t => {
   const { ask, form } = await createInhabited()
   const ascii = Array.from({ length: 127 }, (_, i) => String.fromCharCode(i + 1)).join('')
   const states = [
@@ -189,17 +180,17 @@ t.test('a state of up to 4 kB comes back as it was, whatever characters it has',
     'é'.repeat(2048)
   ]
   for (const state of states) {
-    t.equal((await ask(link({ state }))).statusCode, 200)
+    t.equal((await ask(loginPath({ state }))).statusCode, 200)
     const inForm = await form('/auth/code', { ...REQUEST, ...ADA, state })
-    t.equal(carried(inForm.headers.location).state, state, 'from the form')
-    const inLink = await form(link({ state }), ADA)
-    t.equal(carried(inLink.headers.location).state, state, 'from the link')
-    const fault = await ask(link({ state, response_type: 'x' }))
-    t.equal(carried(fault.headers.location).state, state, 'with an error')
+    t.equal(parametersOf(inForm.headers.location).state, state, 'from the form')
+    const inLink = await form(loginPath({ state }), ADA)
+    t.equal(parametersOf(inLink.headers.location).state, state, 'from the link')
+    const fault = await ask(loginPath({ state, response_type: 'x' }))
+    t.equal(parametersOf(fault.headers.location).state, state, 'with an error')
   }
 })
 
-t.test('a state of over 4 kB, a value of over 16 kB as sent or more than a page can echo is a 400 page', async t => {
+t.test('a state over 4 kB, a value over 16 kB or more parameters than a page can repeat are a 400 page', async t => {
   const { ask, form, useCases } = await createInhabited()
   const client = await useCases.findClient('app')
   const parts = Object.fromEntries(Array.from({ length: 4 }, (_, part) => [`x${part}`, 'x'.repeat(4000)]))
@@ -212,16 +203,19 @@ t.test('a state of over 4 kB, a value of over 16 kB as sent or more than a page 
     { ...parts, x4: 'secret'.repeat(100) }
   ]
   for (const request of requests) {
-    for (const answer of [await ask(link(request)), await form('/auth/code', { ...REQUEST, ...ADA, ...request })]) {
+    for (const answer of [
+      await ask(loginPath(request)),
+      await form('/auth/code', { ...REQUEST, ...ADA, ...request })
+    ]) {
       t.equal(answer.statusCode, 400)
       t.match(answer.headers, { 'content-type': 'text/html; charset=utf-8' })
       t.notMatch(answer.headers, { location: String })
-      t.notMatch(answer.payload, /x{20}|é|secret/, 'it echoes nothing')
+      t.notMatch(answer.payload, /x{20}|é|secret/, 'the page repeats nothing of the request')
     }
   }
-  t.equal((await ask(link(parts))).statusCode, 200)
-  t.equal((await form(link(parts), { ...ADA, username: 'x'.repeat(255) })).statusCode, 403)
-  t.equal((await form(link(parts), { ...ADA, username: 'x'.repeat(500) })).statusCode, 400)
+  t.equal((await ask(loginPath(parts))).statusCode, 200)
+  t.equal((await form(loginPath(parts), { ...ADA, username: 'x'.repeat(255) })).statusCode, 403)
+  t.equal((await form(loginPath(parts), { ...ADA, username: 'x'.repeat(500) })).statusCode, 400)
   const asked = { state: 'x'.repeat(4097), responseType: 'code' }
   t.throws(() => useCases.judgeRequest(client, { ...NOTHING, ...asked }), { code: 'invalid_request' })
 })
@@ -253,22 +247,19 @@ t.test('code, state and iss are added to whatever query the registered URI has',
   }
 })
 
-t.test(
-  'the form carries every query parameter, unknown ones too, and so does the form after a failed login',
-  async t => {
-    const { ask, form } = await createInhabited()
-    const parameters = { scope: 'a', tenant: '"<é>', ...PKCE, __proto__x: '1' }
-    const fields = Object.entries({ ...REQUEST, ...parameters })
-    const failed = await form('/auth/code', { ...REQUEST, ...parameters, username: 'ada', password: 'wrong' })
-    const fromLink = await form(link(parameters), { username: 'ada', password: 'wrong' })
-    for (const page of [await ask(link(parameters)), failed, fromLink]) {
-      for (const [name, value] of fields) {
-        const escaped = value.replace('"', '&quot;').replace('<', '&lt;').replace('>', '&gt;')
-        t.match(page.payload, `<input type="hidden" name="${name}" value="${escaped}">`)
-      }
+t.test('the form holds every query parameter, unknown ones too, and so does the form after a failed login', async t => {
+  const { ask, form } = await createInhabited()
+  const parameters = { scope: 'a', tenant: '"<é>', ...PKCE, __proto__x: '1' }
+  const fields = Object.entries({ ...REQUEST, ...parameters })
+  const failed = await form('/auth/code', { ...REQUEST, ...parameters, username: 'ada', password: 'wrong' })
+  const fromLink = await form(loginPath(parameters), { username: 'ada', password: 'wrong' })
+  for (const page of [await ask(loginPath(parameters)), failed, fromLink]) {
+    for (const [name, value] of fields) {
+      const escaped = value.replace('"', '&quot;').replace('<', '&lt;').replace('>', '&gt;')
+      t.match(page.payload, `<input type="hidden" name="${name}" value="${escaped}">`)
     }
   }
-)
+})
 
 t.test('a request is judged once: what was found to be in order is what the login is for', async t => {
   const { useCases, ...world } = await createInhabited()
@@ -285,6 +276,6 @@ t.test('a request is judged once: what was found to be in order is what the logi
     }
   }
   const service = createService({ ...world, useCases: counted })
-  t.equal((await service.form(link({ scope: 'a', ...PKCE }), ADA)).statusCode, 302)
+  t.equal((await service.form(loginPath({ scope: 'a', ...PKCE }), ADA)).statusCode, 302)
   t.strictSame(calls, ['resolveRedirect', 'judgeRequest'])
 })

@@ -1,13 +1,14 @@
 import t from 'tap'
 import { createMemoryStores } from '../../../../adapters/memory/stores.js'
-import { basic, bearer, createInhabited, type Headers, REQUEST } from '../../../support/service.js'
+import { basic, bearer, createInhabited, type Headers, loginPath, REQUEST } from '../../../support/service.js'
+import { FORM_TYPE, JSON_TYPE } from '../../../support/wire.js'
 import { ADA, SECRET, type Stores } from '../../../support/world.js'
 
 const LONG = 'x'.repeat(9_000_000)
 const TOO_LONG = 'x'.repeat(10_485_761)
 const NUMBER = '9'.repeat(30)
 
-/** What is no object, no JSON, or nothing that can be kept: refused wherever JSON is read. */
+/** Bodies that are no JSON object, or one that is too long: every endpoint that reads JSON refuses them. */
 const JSON_BODIES: readonly (string | Buffer)[] = [
   '',
   ' ',
@@ -38,7 +39,7 @@ const JSON_BODIES: readonly (string | Buffer)[] = [
   Buffer.alloc(1000)
 ]
 
-/** JSON for the values of the fields: refused as the name of a hero, a username and a password alike. */
+/** JSON values that are refused as the name of a hero, as a username and as a password. */
 const VALUES: readonly (string | Buffer)[] = [
   'null',
   '5',
@@ -61,7 +62,7 @@ const VALUES: readonly (string | Buffer)[] = [
   Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])
 ]
 
-/** Keys beside those that are right: refused, whatever their value. */
+/** Keys that no body may have besides the right ones. */
 const KEYS = ['x', '', 'NAME', '__proto__', 'toString', 'hashedPassword', 'salt', 'tokens', '\\u0000', '\\ud800', 'id ']
 
 const joined = (...parts: readonly (string | Buffer)[]): Buffer =>
@@ -87,7 +88,7 @@ const USER_BODIES = [
   ...KEYS.map(key => `{"username":"a","password":"a","${key}":1}`)
 ]
 
-/** Form values, encoded, of which none is right anywhere. */
+/** Encoded values of which no parameter may have any. */
 const FORM_VALUES = [
   '',
   '%',
@@ -105,6 +106,7 @@ const FORM_VALUES = [
   NUMBER
 ]
 
+/** Forms in which one of the parameters of a right form is missing, wrong or repeated, and texts that are no such form. */
 const FORM_BODIES = (names: readonly string[], right: string): (string | Buffer)[] => [
   '',
   '&&&',
@@ -172,7 +174,7 @@ const rows = async ({ heroes, users, clients }: Stores): Promise<number[]> => [
   (await clients.list()).length
 ]
 
-t.test('whatever is sent to whatever endpoint, none fails, nothing is issued and no row stays behind', async t => {
+t.test('bad input makes no endpoint fail, issues nothing and leaves no row behind', async t => {
   const stores = createMemoryStores()
   const { ask, form, opened, code } = await createInhabited({ stores, policy: { loginAttempts: 0 } })
   const open = await opened()
@@ -188,15 +190,14 @@ t.test('whatever is sent to whatever endpoint, none fails, nothing is issued and
   }
   const before = await rows(stores)
 
-  const json = { 'content-type': 'application/json' }
   for (const body of HERO_BODIES) {
-    await refused('/heroes', 'POST', { ...open, ...json }, body)
-    await refused('/heroes/1', 'PUT', { ...open, ...json }, body)
+    await refused('/heroes', 'POST', { ...open, ...JSON_TYPE }, body)
+    await refused('/heroes/1', 'PUT', { ...open, ...JSON_TYPE }, body)
   }
-  for (const body of USER_BODIES) await refused('/register', 'POST', json, body)
+  for (const body of USER_BODIES) await refused('/register', 'POST', JSON_TYPE, body)
   for (const id of IDS) {
     await refused(`/heroes/${id}`, 'GET', open)
-    await refused(`/heroes/${id}`, 'PUT', { ...open, ...json }, '{"name":"a"}')
+    await refused(`/heroes/${id}`, 'PUT', { ...open, ...JSON_TYPE }, '{"name":"a"}')
     await refused(`/heroes/${id}`, 'DELETE', open)
   }
   for (const query of [
@@ -211,7 +212,6 @@ t.test('whatever is sent to whatever endpoint, none fails, nothing is issued and
     await refused(`/heroes?${query}`, 'GET', open)
   }
 
-  const type = { 'content-type': 'application/x-www-form-urlencoded' }
   const wrong = new URLSearchParams({
     grant_type: 'password',
     username: 'ada',
@@ -219,29 +219,29 @@ t.test('whatever is sent to whatever endpoint, none fails, nothing is issued and
     scope: 'a'
   }).toString()
   for (const body of FORM_BODIES(['grant_type', 'username', 'password', 'scope'], wrong)) {
-    await refused('/auth/token', 'POST', { ...type, ...basic('app') }, body)
+    await refused('/auth/token', 'POST', { ...FORM_TYPE, ...basic('app') }, body)
   }
   for (const body of FORM_BODIES(['code', 'redirect_uri', 'code_verifier'], 'grant_type=authorization_code&code=x')) {
-    await refused('/auth/token', 'POST', { ...type, ...basic('app') }, body)
+    await refused('/auth/token', 'POST', { ...FORM_TYPE, ...basic('app') }, body)
   }
   for (const body of FORM_BODIES(['refresh_token', 'scope'], 'grant_type=refresh_token&refresh_token=x')) {
-    await refused('/auth/token', 'POST', { ...type, ...basic('app') }, body)
+    await refused('/auth/token', 'POST', { ...FORM_TYPE, ...basic('app') }, body)
   }
   for (const body of FORM_BODIES(['client_id', 'client_secret'], 'client_id=app&client_secret=x')) {
-    await refused('/auth/token', 'POST', type, body)
-    await refused('/auth/introspect', 'POST', type, body)
+    await refused('/auth/token', 'POST', FORM_TYPE, body)
+    await refused('/auth/introspect', 'POST', FORM_TYPE, body)
   }
   for (const body of ['', 'token', 'token=%00', 'token=%', 'token=a&token=a', TOO_LONG, Buffer.from([0xff])]) {
     for (const url of ['/auth/revoke', '/auth/introspect'])
-      await refused(url, 'POST', { ...type, ...basic('app') }, body)
+      await refused(url, 'POST', { ...FORM_TYPE, ...basic('app') }, body)
   }
   const page = new URLSearchParams({ ...REQUEST, username: 'ada', password: 'wrong' }).toString()
   for (const body of FORM_BODIES(['client_id', 'redirect_uri', 'username', 'password', 'x'], page)) {
-    await refused('/auth/code', 'POST', type, body)
+    await refused('/auth/code', 'POST', FORM_TYPE, body)
   }
   for (const value of FORM_VALUES.filter(value => value.length < 1000 && /^[!-~]*$/.test(value))) {
     await refused(`/auth/code?response_type=code&state=x&client_id=${value}`, 'GET', {})
-    await refused(`/auth/code?${new URLSearchParams(REQUEST)}&x=${value}&x=${value}`, 'GET', {})
+    await refused(`${loginPath()}&x=${value}&x=${value}`, 'GET', {})
   }
 
   for (const [url, method, right] of [
@@ -253,8 +253,8 @@ t.test('whatever is sent to whatever endpoint, none fails, nothing is issued and
     ['/auth/introspect', 'POST', `token=x&client_id=app&client_secret=${SECRET}`],
     ['/auth/code', 'POST', `${new URLSearchParams({ ...REQUEST, ...ADA })}`]
   ] as const) {
-    const reads = url.startsWith('/auth') ? type : json
-    const others = [json, type].filter(other => other !== reads)
+    const reads = url.startsWith('/auth') ? FORM_TYPE : JSON_TYPE
+    const others = [JSON_TYPE, FORM_TYPE].filter(other => other !== reads)
     for (const headers of [
       ...others,
       {},
@@ -271,11 +271,11 @@ t.test('whatever is sent to whatever endpoint, none fails, nothing is issued and
   for (const authorization of AUTHORIZATIONS) {
     const headers = authorization === undefined ? {} : { authorization }
     for (const url of ['/heroes', '/heroes/1']) await refused(url, 'GET', headers)
-    await refused('/heroes', 'POST', { ...headers, ...json }, '{"name":"a"}')
-    await refused('/heroes', 'POST', { ...headers, ...json }, TOO_LONG)
+    await refused('/heroes', 'POST', { ...headers, ...JSON_TYPE }, '{"name":"a"}')
+    await refused('/heroes', 'POST', { ...headers, ...JSON_TYPE }, TOO_LONG)
     for (const url of ['/auth/token', '/auth/revoke', '/auth/introspect']) {
       const fields = new URLSearchParams({ grant_type: 'password', ...ADA, token: 'x' }).toString()
-      await refused(url, 'POST', { ...headers, ...type }, fields)
+      await refused(url, 'POST', { ...headers, ...FORM_TYPE }, fields)
     }
   }
 
@@ -284,7 +284,7 @@ t.test('whatever is sent to whatever endpoint, none fails, nothing is issued and
   t.equal(exchange.statusCode, 200, 'a right request is served afterwards')
 })
 
-t.test('what is wrong with the tokens of others ends none of them', async t => {
+t.test('requests with texts that are almost a token end no token', async t => {
   const { ask, form, login } = await createInhabited()
   const { access_token, refresh_token } = await login()
   for (const token of [`${access_token} `, access_token.toLowerCase(), access_token.slice(1), refresh_token]) {
@@ -295,7 +295,7 @@ t.test('what is wrong with the tokens of others ends none of them', async t => {
   t.equal((await ask('/heroes', { headers: bearer(access_token) })).statusCode, 200)
 })
 
-t.test('what cannot be a key is refused before it is looked up', async t => {
+t.test('a text that cannot be a token, a code or a client id is refused without a look-up', async t => {
   const stores = createMemoryStores()
   const service = await createInhabited({ stores })
   const { ask, form } = service

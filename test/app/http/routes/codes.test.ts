@@ -1,36 +1,42 @@
 import t, { type Test } from 'tap'
-import { basic, bearer, CALLBACK, challengeOf, createService, REQUEST, type Service } from '../../../support/service.js'
+import {
+  basic,
+  CALLBACK,
+  challengeOf,
+  createService,
+  opens,
+  parametersOf,
+  REQUEST,
+  type Service
+} from '../../../support/service.js'
 import { onEveryStore } from '../../../support/stores.js'
-import { ADA, addClient, type Stores, type WorldOptions } from '../../../support/world.js'
-
-let setting = 0
+import { addClient, addTenant, type Stores, type Tenant, type WorldOptions } from '../../../support/world.js'
 
 type Outcome = { readonly error: string } | { readonly access_token: string; readonly refresh_token?: string }
 
-interface Setting extends Service {
-  readonly id: string
+interface Setting extends Service, Tenant {
   /** A code from the login page. */
   code(parameters?: Readonly<Record<string, string>>): Promise<string>
-  /** The body of the exchange's answer. */
+  /** The body of the answer to an exchange of the code, by the tenant's client or another one. */
   exchange(code: string, fields?: Readonly<Record<string, string>>, client?: string): Promise<Outcome>
+  /** True when the exchange gave an access token that is still accepted. */
   lives(outcome: Outcome): Promise<boolean>
 }
 
-/** Two clients, `id` and `id`-other, and a user of its own in stores that other cases use too. */
+const REDIRECT_URI = 'http://127.0.0.1/callback'
+
+/** A service with the clients `id` and `id`-other. */
 const createSetting = async (stores: Stores, policy: WorldOptions['policy'] = {}): Promise<Setting> => {
-  setting += 1
-  const id = `app-${setting}`
   const service = createService({ stores, policy: { loginAttempts: 0, ...policy } })
-  const user = { ...ADA, username: `ada-${setting}` }
-  await addClient(service, id, { redirectUri: 'http://127.0.0.1/callback' })
-  await addClient(service, `${id}-other`, { redirectUri: 'http://127.0.0.1/callback' })
-  await service.useCases.registerUser(user)
+  const tenant = await addTenant(service, { redirectUri: REDIRECT_URI })
+  const { id, user } = tenant
+  await addClient(service, `${id}-other`, { redirectUri: REDIRECT_URI })
   return {
     ...service,
-    id,
+    ...tenant,
     async code(parameters) {
       const answer = await service.form('/auth/code', { ...REQUEST, client_id: id, ...user, ...parameters })
-      return new URL(String(answer.headers.location)).searchParams.get('code') ?? ''
+      return parametersOf(answer.headers.location, 'http://127.0.0.1').code ?? ''
     },
     async exchange(code, fields, client = id) {
       const form = { grant_type: 'authorization_code', code, ...fields }
@@ -38,11 +44,7 @@ const createSetting = async (stores: Stores, policy: WorldOptions['policy'] = {}
       t.ok(answer.statusCode === 200 || answer.statusCode === 400)
       return answer.json()
     },
-    async lives(outcome) {
-      if ('error' in outcome) return false
-      const answer = await service.ask('/heroes/1', { headers: bearer(outcome.access_token) })
-      return answer.statusCode !== 401
-    }
+    lives: async outcome => !('error' in outcome) && opens(service, outcome.access_token)
   }
 }
 
@@ -63,7 +65,7 @@ t.test('an authorization code', t =>
 
     await test('gives a public client no refresh token', async t => {
       const service = await createSetting(stores)
-      await addClient(service, `${service.id}-public`, { secret: undefined })
+      await addClient(service, `${service.id}-public`, { secret: undefined, redirectUri: REDIRECT_URI })
       const secret = await service.code({ client_id: `${service.id}-public` })
       const fields = { grant_type: 'authorization_code', code: secret, client_id: `${service.id}-public` }
       const answer = (await service.form('/auth/token', fields)).json()
@@ -119,7 +121,7 @@ t.test('an authorization code', t =>
       t.match(await exchange(late), INVALID)
     })
 
-    await test('changes in nothing when another client tries it, whatever it sends, before and after its use', async t => {
+    await test('stays as it is when another client tries it, whatever that client sends, before and after its use', async t => {
       const { code, exchange, lives, id } = await createSetting(stores)
       const secret = await code(PKCE)
       const other = (fields?: Readonly<Record<string, string>>) => exchange(secret, fields, `${id}-other`)
@@ -131,7 +133,7 @@ t.test('an authorization code', t =>
       t.ok(await lives(first))
     })
 
-    await test('is bound to redirect_uri if that was given, and a wrong one burns it', async t => {
+    await test('is bound to the redirect_uri of its request, and a wrong one burns it', async t => {
       const { code, exchange } = await createSetting(stores)
       const redirect_uri = 'http://127.0.0.1:4711/callback'
       t.match(await exchange(await code({ redirect_uri }), { redirect_uri }), { token_type: 'bearer' })
@@ -143,7 +145,7 @@ t.test('an authorization code', t =>
       }
     })
 
-    await test('without redirect_uri at the page it may be absent or the registered one', async t => {
+    await test('of a request without redirect_uri may be exchanged without one or with the registered one', async t => {
       const { code, exchange } = await createSetting(stores)
       t.match(await exchange(await code()), { token_type: 'bearer' })
       const redirect_uri = 'http://127.0.0.1/callback'
@@ -153,7 +155,7 @@ t.test('an authorization code', t =>
       t.match(await exchange(secret), INVALID, 'burnt')
     })
 
-    await test('is bound to its challenge: verifiers of 43 to 128 of the characters of RFC 7636', async t => {
+    await test('is bound to its challenge, and a verifier has 43 to 128 of the characters of RFC 7636', async t => {
       const { code, exchange } = await createSetting(stores)
       const challenge = (verifier: string) => ({ ...PKCE, code_challenge: challengeOf(verifier) })
       for (const verifier of ['a'.repeat(43), '~'.repeat(128), VERIFIER]) {
@@ -193,28 +195,27 @@ t.test('an authorization code', t =>
       }
     })
 
-    await test('is dead when its user or its client is gone or its user was revoked', async t => {
-      const { code, exchange, useCases, id, form } = await createSetting(stores)
-      const username = id.replace('app', 'ada')
+    await test('is dead when its user or its client is removed or its user is revoked', async t => {
+      const { code, exchange, useCases, id, user, form } = await createSetting(stores)
       const revoked = await code()
-      await useCases.revokeUser(username)
+      await useCases.revokeUser(user.username)
       t.match(await exchange(revoked), INVALID)
       const removed = await code()
-      await useCases.removeUser(username)
+      await useCases.removeUser(user.username)
       t.match(await exchange(removed), INVALID)
       await useCases.removeClient(id)
       const answer = await form('/auth/token', { grant_type: 'authorization_code', code: removed }, basic(id))
       t.equal(answer.json().error, 'invalid_client')
     })
 
-    await test('that is unknown is invalid_grant', async t => {
+    await test('is invalid_grant when it is unknown', async t => {
       const { exchange } = await createSetting(stores)
       for (const code of ['x', 'x'.repeat(32), 'x'.repeat(16_384), '🦸', "'; DROP TABLE code; --"]) {
         t.match(await exchange(code), INVALID)
       }
     })
 
-    await test('exchanged by one while another is about to burn it ends what the first got, and the other way round', async t => {
+    await test('gives two parties nothing when one exchanges it while the other is about to exchange or burn it', async t => {
       let meanwhile = async (): Promise<void> => {}
       const overtaken =
         (work: (digest: string) => Promise<boolean>) =>
@@ -246,11 +247,11 @@ t.test('an authorization code', t =>
           t.equal(await lives(got), first === right)
         }
         t.match(await exchange(secret, second), INVALID)
-        t.notOk(await lives(got), 'two parties hold the code')
+        t.notOk(await lives(got), 'a token of a code that two parties hold is dead')
       }
     })
 
-    await test('burnt by one while another exchanges it ends what that one got', async t => {
+    await test('gives nothing that lives when it is burnt and exchanged at once', async t => {
       const { code, exchange, lives } = await createSetting(stores)
       for (let round = 0; round < 20; round += 1) {
         const secret = await code(PKCE)

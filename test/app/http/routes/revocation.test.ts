@@ -1,44 +1,41 @@
 import t, { type Test } from 'tap'
-import { createUseCases, DomainError } from '../../../../core/index.js'
+import { createUseCases } from '../../../../core/index.js'
 import {
   basic,
-  bearer,
   createInhabited,
   createService,
+  opens,
   PUBLIC_URL,
   type Service,
   type Tokens
 } from '../../../support/service.js'
 import { onEveryStore } from '../../../support/stores.js'
-import { ADA, addClient, type Stores } from '../../../support/world.js'
+import { addClient, addTenant, type Stores, type Tenant } from '../../../support/world.js'
 
-let setting = 0
-
-interface Setting extends Service {
-  readonly id: string
+interface Setting extends Service, Tenant {
+  /** The password grant of the tenant's client or of another one. */
   login(scope?: string, client?: string): Promise<Tokens>
   refresh(refreshToken: string): Promise<Tokens>
   /** The status of a revocation. */
   revoke(token: string | undefined, fields?: Readonly<Record<string, string>>, client?: string): Promise<number>
+  /** The body of the answer to an introspection. */
   introspect(token: string | undefined, client?: string): Promise<Record<string, unknown>>
-  opens(token: string): Promise<boolean>
+  /** True when the access token is accepted. */
+  opens(accessToken: string): Promise<boolean>
 }
 
-/** The confidential clients `id` and `id`-other, the public client `id`-public and a user of its own. */
+/** A service with the confidential clients `id` and `id`-other and the public client `id`-public. */
 const createSetting = async (stores: Stores): Promise<Setting> => {
-  setting += 1
-  const id = `app-${setting}`
   const service = createService({ stores })
-  const { form, ask } = service
-  const user = { ...ADA, username: `ada-${setting}` }
-  await addClient(service, id)
+  const tenant = await addTenant(service)
+  const { id, user } = tenant
+  const { form } = service
   await addClient(service, `${id}-other`)
   await addClient(service, `${id}-public`, { secret: undefined })
-  await service.useCases.registerUser(user)
   const headersOf = (client: string) => (client.endsWith('-public') ? basic(client, '') : basic(client))
   return {
     ...service,
-    id,
+    ...tenant,
     login: async (scope, client = id) =>
       (await form('/auth/token', { grant_type: 'password', ...user, scope }, headersOf(client))).json(),
     refresh: async refresh_token =>
@@ -46,7 +43,7 @@ const createSetting = async (stores: Stores): Promise<Setting> => {
     revoke: async (token, fields, client = id) =>
       (await form('/auth/revoke', { token, ...fields }, headersOf(client))).statusCode,
     introspect: async (token, client = id) => (await form('/auth/introspect', { token }, headersOf(client))).json(),
-    opens: async token => (await ask('/heroes/1', { headers: bearer(token) })).statusCode !== 401
+    opens: accessToken => opens(service, accessToken)
   }
 }
 
@@ -57,7 +54,7 @@ t.test('revocation and introspection', t =>
   onEveryStore(t, async (t, stores) => {
     const test = (name: string, run: (t: Test) => Promise<void>): Promise<unknown> => t.test(name, run)
 
-    await test("an access token's revocation ends it alone, at once", async t => {
+    await test("an access token's revocation ends that token alone, at once", async t => {
       const { login, revoke, opens, refresh } = await createSetting(stores)
       const [one, other] = [await login(), await login()]
       t.equal(await revoke(one.access_token), 200)
@@ -109,7 +106,7 @@ t.test('revocation and introspection', t =>
       t.match(await refresh(refresh_token), { token_type: 'bearer' })
     })
 
-    await test('unknown tokens and hints are 200, a missing token is invalid_request', async t => {
+    await test('a revocation with an unknown token or hint is 200, and one without a token is invalid_request', async t => {
       const { form, id, login, revoke, opens } = await createSetting(stores)
       for (const token of ['x', 'x'.repeat(32), 'x'.repeat(16_384), '🦸']) t.equal(await revoke(token), 200)
       for (const token_type_hint of ['refresh_token', 'access_token', 'nonsense']) {
@@ -132,16 +129,16 @@ t.test('revocation and introspection', t =>
     })
 
     await test('introspection tells any confidential client of an access token', async t => {
-      const { login, introspect, id, ports } = await createSetting(stores)
+      const { login, introspect, id, user, ports } = await createSetting(stores)
       const { access_token } = await login('b a')
-      const user = await ports.users.findByUsername(id.replace('app', 'ada'))
+      const stored = await ports.users.findByUsername(user.username)
       const wanted = {
         active: true,
         scope: 'b a',
         client_id: id,
-        username: id.replace('app', 'ada'),
+        username: user.username,
         token_type: 'bearer',
-        sub: String(user?.id),
+        sub: String(stored?.id),
         iss: PUBLIC_URL,
         exp: AT + 3600,
         iat: AT
@@ -150,7 +147,7 @@ t.test('revocation and introspection', t =>
       t.strictSame(await introspect(access_token, `${id}-other`), wanted)
     })
 
-    await test('introspection tells of a refresh token that its grant’s scopes live on, without token_type', async t => {
+    await test('introspection of a refresh token tells all scopes of its grant, and no token_type', async t => {
       const { login, introspect, form, id, clock } = await createSetting(stores)
       const { refresh_token } = await login('b a')
       t.match(await introspect(refresh_token), { active: true, scope: 'b a', exp: AT + 2_592_000, iat: AT })
@@ -162,8 +159,8 @@ t.test('revocation and introspection', t =>
       t.match(await introspect(next.refresh_token), { scope: 'b a', iat: AT + 10 })
     })
 
-    await test('whatever does not live is inactive, and nothing more is said of it', async t => {
-      const { login, introspect, refresh, revoke, clock, useCases, id } = await createSetting(stores)
+    await test('introspection of a token that is unknown, spent, revoked or expired says that it is inactive and nothing else', async t => {
+      const { login, introspect, refresh, revoke, clock, useCases, user } = await createSetting(stores)
       t.strictSame(await introspect('x'), INACTIVE)
       const one = await login()
       await refresh(one.refresh_token)
@@ -180,9 +177,9 @@ t.test('revocation and introspection', t =>
       clock.advance(2_592_000)
       t.strictSame(await introspect(three.refresh_token), INACTIVE, 'expired')
       const four = await login()
-      await useCases.removeUser(id.replace('app', 'ada'))
+      await useCases.removeUser(user.username)
       for (const token of [four.access_token, four.refresh_token])
-        t.strictSame(await introspect(token), INACTIVE, 'user gone')
+        t.strictSame(await introspect(token), INACTIVE, 'its user is removed')
     })
 
     await test('a public client may not introspect', async t => {
@@ -193,53 +190,24 @@ t.test('revocation and introspection', t =>
   })
 )
 
-t.test('a user that goes away between two look-ups makes the token inactive', async t => {
+t.test('introspection says inactive when the user is removed between its two look-ups', async t => {
   const { ports, policy, login } = await createInhabited()
-
   const users = { ...ports.users, find: async () => undefined }
   const { form } = createService({ useCases: createUseCases({ ...ports, users }, policy) })
   const { access_token } = await login()
   t.strictSame((await form('/auth/introspect', { token: access_token }, basic('app'))).json(), INACTIVE)
 })
 
-t.test('answers of revocation and introspection are not cached, and a revocation’s says nothing', async t => {
-  const { form } = await createInhabited()
-  for (const url of ['/auth/revoke', '/auth/introspect']) {
-    const answer = await form(url, { token: 'x' }, basic('app'))
-    t.equal(answer.statusCode, 200)
-    t.match(answer.headers, { 'cache-control': 'no-store', pragma: 'no-cache' })
+t.test(
+  'answers of revocation and introspection are not cached, and a revocation is answered with an empty object',
+  async t => {
+    const { form } = await createInhabited()
+    for (const url of ['/auth/revoke', '/auth/introspect']) {
+      const answer = await form(url, { token: 'x' }, basic('app'))
+      t.equal(answer.statusCode, 200)
+      t.match(answer.headers, { 'cache-control': 'no-store', pragma: 'no-cache' })
+    }
+    const empty = await form('/auth/revoke', { token: 'x' }, basic('app'))
+    t.strictSame([empty.payload, empty.headers['content-length']], ['{}', '2'])
   }
-  const empty = await form('/auth/revoke', { token: 'x' }, basic('app'))
-  t.strictSame([empty.payload, empty.headers['content-length']], ['{}', '2'])
-})
-
-t.test('the metadata of RFC 8414 name the endpoints under PUBLIC_URL, whatever Host says', async t => {
-  const { ask } = createService()
-  const answer = await ask('/.well-known/oauth-authorization-server', { headers: { host: 'evil.example' } })
-  t.equal(answer.statusCode, 200)
-  const confidential = ['client_secret_basic', 'client_secret_post']
-  t.strictSame(answer.json(), {
-    issuer: PUBLIC_URL,
-    authorization_endpoint: `${PUBLIC_URL}/auth/code`,
-    token_endpoint: `${PUBLIC_URL}/auth/token`,
-    revocation_endpoint: `${PUBLIC_URL}/auth/revoke`,
-    introspection_endpoint: `${PUBLIC_URL}/auth/introspect`,
-    response_types_supported: ['code'],
-    response_modes_supported: ['query'],
-    grant_types_supported: ['authorization_code', 'password', 'refresh_token'],
-    token_endpoint_auth_methods_supported: [...confidential, 'none'],
-    revocation_endpoint_auth_methods_supported: [...confidential, 'none'],
-    introspection_endpoint_auth_methods_supported: confidential,
-    code_challenge_methods_supported: ['S256'],
-    authorization_response_iss_parameter_supported: true
-  })
-})
-
-t.test('health is live while the process runs, and ready as long as the database is', async t => {
-  const { ask } = createService()
-  t.strictSame((await ask('/health/live')).json(), { status: 'live' })
-  t.strictSame((await ask('/health/ready')).json(), { status: 'ready' })
-  const away = createService({ ready: () => Promise.reject(new DomainError('unavailable', 'the database is away')) })
-  t.equal((await away.ask('/health/live')).statusCode, 200)
-  t.equal((await away.ask('/health/ready')).statusCode, 503)
-})
+)

@@ -2,41 +2,42 @@ import t, { type Test } from 'tap'
 import { createUseCases, DomainError, type Ports } from '../../../../core/index.js'
 import { basic, createService, REQUEST, type Service } from '../../../support/service.js'
 import { onEveryStore } from '../../../support/stores.js'
-import { addClient, blankRequest, createWorld, type Stores } from '../../../support/world.js'
+import { addTenant, blankRequest, createWorld, type Stores, type Tenant } from '../../../support/world.js'
 
-let setting = 0
-
-interface Throttled extends Service {
-  readonly username: string
+interface Throttled extends Service, Tenant {
+  /** The address that requests come from unless another is given. */
+  readonly address: string
   /** The status of the password grant. */
   token(password: string, from?: string, username?: string): Promise<number>
   /** The status of the login page. */
   page(password: string, from?: string): Promise<number>
 }
 
-/** A client and a user of its own, with three attempts in a hundred seconds. */
+const addressOf = ({ number }: Tenant): string => `192.0.2.${number}`
+
+/** A service with a client and a user, who has three attempts in a hundred seconds. */
 const throttled = async (stores: Stores): Promise<Throttled> => {
-  setting += 1
-  const username = `ada-${setting}`
   const service = createService({ stores, policy: { loginAttempts: 3, loginWindowSeconds: 100 } })
-  const id = `app-${setting}`
-  await addClient(service, id)
-  await service.useCases.registerUser({ username, password: 'right' })
+  const tenant = await addTenant(service, { password: 'right' })
+  const { id, user } = tenant
+  const address = addressOf(tenant)
   return {
     ...service,
-    username,
-    async token(password, from = `192.0.2.${setting}`, name = username) {
-      const form = { grant_type: 'password', username: name, password }
+    ...tenant,
+    address,
+    async token(password, from = address, username = user.username) {
+      const form = { grant_type: 'password', username, password }
       return (await service.form('/auth/token', form, basic(id), from)).statusCode
     },
-    async page(password, from = `192.0.2.${setting}`) {
-      return (await service.form('/auth/code', { ...REQUEST, client_id: id, username, password }, {}, from)).statusCode
+    async page(password, from = address) {
+      const form = { ...REQUEST, client_id: id, username: user.username, password }
+      return (await service.form('/auth/code', form, {}, from)).statusCode
     }
   }
 }
 
 interface Failing {
-  /** The next logins fail so: while the user is looked up, while the password is judged, while an attempt is given back. */
+  /** While one of these is set, logins fail with it when they look up the user, check the password or give an attempt back. */
   readonly faults: { lookup?: Error; verdict?: Error; giveBack?: Error }
   /** `ok`, or the code with which the password grant is refused. */
   login(password: string, from?: string, username?: string): Promise<string>
@@ -44,9 +45,8 @@ interface Failing {
 
 /** A user with two attempts in a hundred seconds, over ports that can be told to fail. */
 const failing = async (stores: Stores): Promise<Failing> => {
-  setting += 1
-  const name = `ada-${setting}`
   const world = createWorld({ stores, policy: { loginAttempts: 2, loginWindowSeconds: 100 } })
+  const tenant = await addTenant(world, { password: 'right' })
   const { users, attempts, passwords } = world.ports
   const faults: Failing['faults'] = {}
   const orFail =
@@ -63,12 +63,11 @@ const failing = async (stores: Stores): Promise<Failing> => {
     attempts: { ...attempts, giveBack: orFail('giveBack', attempts.giveBack) }
   }
   const useCases = createUseCases(ports, world.policy)
-  const client = await addClient(world, `app-${setting}`)
-  await useCases.registerUser({ username: name, password: 'right' })
+  const client = await useCases.findClient(tenant.id)
   return {
     faults,
-    login: (password, from = `192.0.2.${setting}`, username = name) =>
-      useCases.issueToken(client, { ...blankRequest, grantType: 'password', username, password, address: from }).then(
+    login: (password, address = addressOf(tenant), username = tenant.user.username) =>
+      useCases.issueToken(client, { ...blankRequest, grantType: 'password', username, password, address }).then(
         () => 'ok',
         (error: unknown) => (error instanceof DomainError ? error.code : String(error))
       )
@@ -83,15 +82,10 @@ t.test('the throttle', t =>
     const test = (name: string, run: (t: Test) => Promise<void>): Promise<unknown> => t.test(name, run)
 
     await test('after LOGIN_ATTEMPTS wrong ones the right password is 429 too, until the window ends', async t => {
-      const { token, form, clock, username } = await throttled(stores)
+      const { token, form, clock, id, user, address } = await throttled(stores)
       for (let i = 0; i < 3; i += 1) t.equal(await token('wrong'), 400)
       clock.advance(40.5)
-      const answer = await form(
-        '/auth/token',
-        { grant_type: 'password', username, password: 'right' },
-        basic(`app-${setting}`),
-        `192.0.2.${setting}`
-      )
+      const answer = await form('/auth/token', { grant_type: 'password', ...user }, basic(id), address)
       t.equal(answer.statusCode, 429)
       t.equal(answer.headers['retry-after'], '60')
       t.strictSame(answer.json().error, 'temporarily_unavailable')
@@ -102,7 +96,7 @@ t.test('the throttle', t =>
       t.equal(await token('right'), 200)
     })
 
-    await test('/auth/token and /auth/code have one count, and the page says so', async t => {
+    await test('/auth/token and /auth/code share one count', async t => {
       const { token, page } = await throttled(stores)
       t.equal(await token('wrong'), 400)
       t.equal(await page('wrong'), 403)
@@ -111,7 +105,7 @@ t.test('the throttle', t =>
       t.equal(await token('right'), 429)
     })
 
-    await test('a success gives its own attempt back and clears its pair', async t => {
+    await test('a success gives its own attempt back and clears the count of its username and address', async t => {
       const { token } = await throttled(stores)
       for (let round = 0; round < 3; round += 1) {
         t.equal(await token('wrong'), 400)
@@ -121,13 +115,13 @@ t.test('the throttle', t =>
       for (let i = 0; i < 20; i += 1) t.equal(await token('right'), 200)
     })
 
-    await test('a success does not clear the counts of the username and of the address alone', async t => {
+    await test('a success clears neither the count of the username alone nor that of the address alone', async t => {
       const { token } = await throttled(stores)
       for (let i = 0; i < 30; i += 1) t.equal(await token('wrong', `198.51.100.${i}`), 400)
-      t.equal(await token('right', '203.0.113.9'), 429, 'thirty wrong ones from anywhere')
+      t.equal(await token('right', '203.0.113.9'), 429, 'the username alone has had thirty wrong passwords')
     })
 
-    await test('an address has ten times the attempts, for whatever usernames', async t => {
+    await test('an address has ten times as many attempts for all usernames together', async t => {
       const { token } = await throttled(stores)
       const from = '203.0.113.77'
       for (let i = 0; i < 30; i += 1) t.equal(await token('wrong', from, `nobody-${i}`), 400)
@@ -135,7 +129,7 @@ t.test('the throttle', t =>
       t.equal(await token('right'), 200)
     })
 
-    await test('another address and another username are another pair', async t => {
+    await test('each pair of a username and an address has a count of its own', async t => {
       const { token } = await throttled(stores)
       for (let i = 0; i < 3; i += 1) await token('wrong')
       t.equal(await token('right'), 429)
@@ -143,24 +137,24 @@ t.test('the throttle', t =>
       t.equal(await token('wrong', undefined, 'somebody'), 400)
     })
 
-    await test('an IPv6 /64 counts as one address, and IPv4 in IPv6 as IPv4', async t => {
-      const { token } = await throttled(stores)
-      const net = `2001:db8:0:${setting}`
+    await test('an IPv6 network of 64 bits counts as one address, and IPv4 in IPv6 counts as IPv4', async t => {
+      const { token, number } = await throttled(stores)
+      const net = `2001:db8:0:${number}`
       for (const host of ['::1', ':ffff:1:2:3', '::2']) t.equal(await token('wrong', `${net}${host}`), 400)
       t.equal(await token('right', `${net}:abcd::9`), 429)
-      t.equal(await token('right', `2001:db8:1:${setting}::1`), 200)
-      for (let i = 0; i < 3; i += 1) await token('wrong', `::ffff:192.0.2.${100 + setting}`)
-      t.equal(await token('right', `192.0.2.${100 + setting}`), 429)
+      t.equal(await token('right', `2001:db8:1:${number}::1`), 200)
+      for (let i = 0; i < 3; i += 1) await token('wrong', `::ffff:192.0.2.${100 + number}`)
+      t.equal(await token('right', `192.0.2.${100 + number}`), 429)
     })
 
-    await test('usernames that are one in NFC have one count', async t => {
-      const { token } = await throttled(stores)
+    await test('usernames that are equal in NFC have one count', async t => {
+      const { token, number } = await throttled(stores)
       for (const username of ['\u00e9', 'e\u0301', '\u00e9'])
-        t.equal(await token('wrong', undefined, `${username}${setting}`), 400)
-      t.equal(await token('wrong', undefined, `e\u0301${setting}`), 429)
+        t.equal(await token('wrong', undefined, `${username}${number}`), 400)
+      t.equal(await token('wrong', undefined, `e\u0301${number}`), 429)
     })
 
-    await test('a hundred at once gain nothing', async t => {
+    await test('of a hundred attempts at once no more are admitted than of attempts in turn', async t => {
       const { token } = await throttled(stores)
       const statuses = await Promise.all(Array.from({ length: 100 }, () => token('wrong')))
       t.equal(statuses.filter(status => status === 400).length, 3)
@@ -178,13 +172,12 @@ t.test('the throttle', t =>
       t.equal(await token('right'), 200)
     })
 
-    await test('LOGIN_ATTEMPTS=0 turns it off', async t => {
-      setting += 1
-      const { form, useCases } = createService({ stores, policy: { loginAttempts: 0 } })
-      await addClient({ useCases }, `app-${setting}`)
+    await test('LOGIN_ATTEMPTS=0 turns the throttle off', async t => {
+      const service = createService({ stores, policy: { loginAttempts: 0 } })
+      const { id } = await addTenant(service)
       for (let i = 0; i < 40; i += 1) {
         const fields = { grant_type: 'password', username: 'x', password: 'x' }
-        t.equal((await form('/auth/token', fields, basic(`app-${setting}`))).statusCode, 400)
+        t.equal((await service.form('/auth/token', fields, basic(id))).statusCode, 400)
       }
     })
 
@@ -196,7 +189,7 @@ t.test('the throttle', t =>
         ['lookup', AWAY]
       ] as const) {
         faults[fault] = error
-        // More than fit under the pair, and under the username and the address alone.
+        // More attempts than the pair, the username alone and the address alone may have.
         for (let i = 0; i < 25; i += 1) t.equal(await login('right'), error.code)
         delete faults[fault]
       }
@@ -204,7 +197,7 @@ t.test('the throttle', t =>
       t.equal(await login('right'), 'ok')
     })
 
-    await test('an attempt without a verdict clears no wrong ones', async t => {
+    await test('an attempt without a verdict clears no count', async t => {
       const { login, faults } = await failing(stores)
       t.equal(await login('wrong'), 'invalid_grant')
       faults.verdict = OVERLOADED
@@ -214,16 +207,16 @@ t.test('the throttle', t =>
       t.equal(await login('right'), 'too_many_attempts')
     })
 
-    await test('what ended an attempt is told even when the attempt cannot be given back', async t => {
+    await test('a login is refused for its own failure even when its attempt cannot be given back', async t => {
       const { login, faults } = await failing(stores)
       faults.verdict = OVERLOADED
       faults.giveBack = AWAY
       t.equal(await login('right'), 'overloaded')
       t.equal(await login('right'), 'overloaded')
-      t.equal(await login('right'), 'too_many_attempts', 'both are still counted')
+      t.equal(await login('right'), 'too_many_attempts', 'both attempts are still counted')
     })
 
-    await test('overloads of a hundred at once lock nobody out', async t => {
+    await test('a hundred attempts at once that are refused as overloaded lock nobody out', async t => {
       const { login, faults } = await failing(stores)
       faults.verdict = OVERLOADED
       const codes = await Promise.all(Array.from({ length: 100 }, (_, i) => login('right', undefined, `nobody-${i}`)))

@@ -2,10 +2,9 @@ import t from 'tap'
 import { createCrypto } from '../../../../adapters/crypto/crypto.js'
 import { createGate } from '../../../../adapters/crypto/gate.js'
 import { createUseCases, DomainError, type TokenStore } from '../../../../core/index.js'
-import { basic, bearer, createInhabited, createService } from '../../../support/service.js'
+import { basic, bearer, createInhabited, createService, LOGIN, REQUEST } from '../../../support/service.js'
 import { ADA, addClient } from '../../../support/world.js'
 
-const LOGIN = { grant_type: 'password', ...ADA }
 const BODY = 'grant_type=password&username=ada&password=correct+horse'
 
 t.test('a form of more than 1000 parameters is invalid_request', async t => {
@@ -111,7 +110,7 @@ t.test('error descriptions keep to the characters of RFC 6749 and never echo inp
 })
 
 t.test(
-  'granted are the requested scopes that the client is allowed, in the order requested, without repeats',
+  'a token gets the requested scopes that its client is allowed, in the order of the request and each once',
   async t => {
     const { login, form } = await createInhabited()
     const granted: [requested: string, granted: string][] = [
@@ -145,7 +144,7 @@ t.test('a bad scope is refused before the password is looked at, and costs no at
   t.equal((await form('/auth/token', LOGIN, basic('app'))).statusCode, 200)
 })
 
-t.test('a public client’s refresh is unauthorized_client', async t => {
+t.test('a refresh by a public client is unauthorized_client', async t => {
   const { form, login } = await createInhabited()
   const { refresh_token } = await login()
   for (const token of [refresh_token, 'x', undefined]) {
@@ -172,7 +171,7 @@ t.test(
   }
 )
 
-t.test('a repeat within the grace, but after the end of its grant, is invalid_grant', async t => {
+t.test('a repeated refresh after the end of its grant is invalid_grant even within the grace', async t => {
   const { form, login, clock } = await createInhabited({ policy: { grantSeconds: 100 } })
   const { refresh_token } = await login()
   const refresh = () => form('/auth/token', { grant_type: 'refresh_token', refresh_token }, basic('app'))
@@ -184,7 +183,7 @@ t.test('a repeat within the grace, but after the end of its grant, is invalid_gr
   t.equal((await refresh()).json().error, 'invalid_grant')
 })
 
-t.test('a repeat that a revocation overtakes is invalid_grant', async t => {
+t.test('a repeated refresh is invalid_grant when its grant is revoked meanwhile', async t => {
   const { ports, policy, login, form } = await createInhabited()
   const { refresh_token } = await login()
   const fields = { grant_type: 'refresh_token', refresh_token }
@@ -201,7 +200,7 @@ t.test('a repeat that a revocation overtakes is invalid_grant', async t => {
   t.equal((await overtaken.form('/auth/token', fields, basic('app'))).json().error, 'invalid_grant')
 })
 
-t.test('a login that a revocation overtakes is not stored', async t => {
+t.test('a login is refused when its user is revoked while the password is verified', async t => {
   const world = await createInhabited()
   const { useCases, ports, policy } = world
   const overtaken = {
@@ -214,18 +213,18 @@ t.test('a login that a revocation overtakes is not stored', async t => {
   }
   const { form } = createService({ useCases: createUseCases({ ...ports, passwords: overtaken }, policy) })
   t.equal((await form('/auth/token', LOGIN, basic('app'))).json().error, 'invalid_grant')
-  const page = { client_id: 'app', response_type: 'code', state: 'x', ...ADA }
+  const page = { ...REQUEST, ...ADA }
   t.equal((await form('/auth/code', page)).statusCode, 403)
 })
 
-t.test('a right password is a login although there is no room to make its hash anew', async t => {
+t.test('a login succeeds although its hash cannot be replaced because hashing is overloaded', async t => {
   const { ports, policy } = await createInhabited()
   const passwords = { ...createCrypto().passwords, hash: () => Promise.reject(new DomainError('overloaded', 'busy')) }
   const { form } = createService({ useCases: createUseCases({ ...ports, passwords }, policy) })
   t.equal((await form('/auth/token', LOGIN, basic('app'))).statusCode, 200)
 })
 
-t.test('a right password is a login although its new hash cannot be stored, unless that is a bug', async t => {
+t.test('a login succeeds although its new hash cannot be stored, unless a bug is the reason', async t => {
   const { ports, policy } = await createInhabited()
   for (const [error, status] of [
     [new DomainError('unavailable', 'lost'), 200],
@@ -237,15 +236,18 @@ t.test('a right password is a login although its new hash cannot be stored, unle
   }
 })
 
-t.test('hashing that is overloaded is 503 with Retry-After, and a page on /auth/code', async t => {
-  const { ports, policy } = await createInhabited()
-  const pass = createGate(1, 0)
-  void pass(() => new Promise(() => {}))
-  const passwords = { ...ports.passwords, verify: () => pass(async () => 'match' as const) }
-  const { form } = createService({ useCases: createUseCases({ ...ports, passwords }, policy) })
-  const page = { client_id: 'app', response_type: 'code', state: 'x', ...ADA }
-  for (const answer of [await form('/auth/token', LOGIN, basic('app')), await form('/auth/code', page)]) {
-    t.equal(answer.statusCode, 503)
-    t.equal(answer.headers['retry-after'], '1')
+t.test(
+  'a login while hashing is overloaded is 503 with Retry-After, at the token endpoint and on the page',
+  async t => {
+    const { ports, policy } = await createInhabited()
+    const pass = createGate(1, 0)
+    void pass(() => new Promise(() => {}))
+    const passwords = { ...ports.passwords, verify: () => pass(async () => 'match' as const) }
+    const { form } = createService({ useCases: createUseCases({ ...ports, passwords }, policy) })
+    const page = { ...REQUEST, ...ADA }
+    for (const answer of [await form('/auth/token', LOGIN, basic('app')), await form('/auth/code', page)]) {
+      t.equal(answer.statusCode, 503)
+      t.equal(answer.headers['retry-after'], '1')
+    }
   }
-})
+)

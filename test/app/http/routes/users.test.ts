@@ -6,7 +6,7 @@ import { addClient, cheapest, createWorld } from '../../../support/world.js'
 
 const E_ACUTE = ['\u00e9', 'e\u0301'] as const
 
-/** The statuses of the password grant and of the login page for these. */
+/** The statuses of the password grant and of the login page. */
 const logins = async ({ form }: Service, username: string, password: string): Promise<[number, number]> => [
   (await form('/auth/token', { grant_type: 'password', username, password }, basic('app'))).statusCode,
   (await form('/auth/code', { ...REQUEST, username, password })).statusCode
@@ -21,7 +21,7 @@ const withClient = async (policy = {}): Promise<Service> => {
   return service
 }
 
-t.test('usernames and passwords are put into NFC, stored and answered so, and compared so', async t => {
+t.test('usernames and passwords are put into NFC before they are stored, answered and compared', async t => {
   const service = await withClient()
   const [composed, decomposed] = E_ACUTE
   const answer = await service.json('POST', '/register', { username: decomposed, password: `${decomposed}!` })
@@ -32,7 +32,7 @@ t.test('usernames and passwords are put into NFC, stored and answered so, and co
   }
 })
 
-t.test('they are case-sensitive and nothing else is folded', async t => {
+t.test('usernames and passwords differ by case, by spaces and by compatibility characters', async t => {
   const service = await withClient()
   await service.json('POST', '/register', { username: 'Ada', password: 'Secret' })
   t.strictSame(await logins(service, 'Ada', 'Secret'), RIGHT)
@@ -48,7 +48,7 @@ t.test('they are case-sensitive and nothing else is folded', async t => {
   t.equal((await service.json('POST', '/register', { username: 'ada', password: 'x' })).statusCode, 200)
 })
 
-t.test('lengths are counted in code points, after NFC', async t => {
+t.test('the lengths of usernames and passwords are counted in code points, after NFC', async t => {
   const { json } = await withClient()
   const status = async (username: string, password: string) =>
     (await json('POST', '/register', { username, password })).statusCode
@@ -62,12 +62,12 @@ t.test('lengths are counted in code points, after NFC', async t => {
   t.equal(await status('b', 'p'.repeat(1025)), 400)
   t.equal(await status('b', '🦸'.repeat(1024)), 200)
   t.equal(await status('c', '🦸'.repeat(1025)), 400)
-  t.equal(await status('c', '\u03b1\u0313\u0300\u0345'.repeat(1024)), 200, 'four code points make one')
+  t.equal(await status('c', '\u03b1\u0313\u0300\u0345'.repeat(1024)), 200, 'NFC makes one code point of these four')
   t.equal(await status('', 'p'), 400)
   t.equal(await status('d', ''), 400)
 })
 
-t.test('a password of PASSWORD_MIN_LENGTH is the shortest', async t => {
+t.test('the shortest password has PASSWORD_MIN_LENGTH code points', async t => {
   const { json } = await withClient({ passwordMinLength: 12 })
   const status = async (username: string, password: string) =>
     (await json('POST', '/register', { username, password })).statusCode
@@ -84,24 +84,27 @@ t.test('the longest password logs in, and a longer one is wrong', async t => {
   t.strictSame(await logins(service, 'u'.repeat(256), 'x'), WRONG)
 })
 
-t.test('megabytes of combining marks out of order are refused at once', async t => {
+t.test('megabytes of combining marks out of order are refused without being put into order', async t => {
   const service = await withClient()
   const refuse = async (text: string): Promise<number> => {
     const before = process.cpuUsage()
     t.equal((await service.json('POST', '/register', { username: text, password: 'x' })).statusCode, 400)
     t.equal((await service.json('POST', '/register', { username: 'ada', password: text })).statusCode, 400)
-    t.strictSame(await logins(service, text, 'x'), [400, 400], 'longer than a value of a form may be')
+    t.strictSame(await logins(service, text, 'x'), [400, 400], 'a value of a form may not be so long')
     t.strictSame(await logins(service, 'ada', text), [400, 400])
     const { user, system } = process.cpuUsage(before)
     return user + system
   }
   const plain = await refuse('\u0416'.repeat(1_600_001))
   const marks = await refuse(`a${'\u0315'.repeat(800_000)}${'\u0316'.repeat(800_000)}`)
-  t.ok(marks < 10 * plain, `${marks / plain} times the processor time of as many letters; ICU alone would take hours`)
+  t.ok(
+    marks < 10 * plain,
+    `the marks take ${marks / plain} times the processor time of as many letters; ICU alone would take hours`
+  )
   t.strictSame(await service.ports.users.list(), [])
 })
 
-t.test('an unknown username is told in the same words as a wrong password', async t => {
+t.test('an unknown username gets the same answer as a wrong password', async t => {
   const { form } = await createInhabited()
   for (const answers of [
     await Promise.all(
@@ -121,7 +124,7 @@ t.test('an unknown username is told in the same words as a wrong password', asyn
   }
 })
 
-t.test('a hash made with other parameters is made anew at the next login', async t => {
+t.test('a hash that was made with other parameters is replaced at the next login', async t => {
   const world = createWorld()
   const stronger = createCrypto({ parameters: { ...cheapest, timeCost: 2 } })
   const upgraded = createUseCases({ ...world.ports, ...stronger }, world.policy)
@@ -131,7 +134,7 @@ t.test('a hash made with other parameters is made anew at the next login', async
   const hash = async () => (await world.ports.users.findByUsername('ada'))?.password.hash
   const before = await hash()
   await logins(service, 'ada', 'wrong')
-  t.equal(await hash(), before, 'not for a wrong password')
+  t.equal(await hash(), before, 'a wrong password replaces nothing')
   t.strictSame(await logins(service, 'ada', 'x'), RIGHT)
   const after = await hash()
   t.match(after, /t=2/)
@@ -139,24 +142,27 @@ t.test('a hash made with other parameters is made anew at the next login', async
   t.equal(await hash(), after)
 })
 
-t.test('set-password, revoke and remove end the tokens of a user, and say when there is none', async t => {
-  const { useCases, login } = await createInhabited()
-  const ends: [string, () => Promise<void>][] = [
-    ['revoke', () => useCases.revokeUser('ada')],
-    ['set-password', () => useCases.setPassword({ username: 'ada', password: 'correct horse' })],
-    ['remove', () => useCases.removeUser('ada')]
-  ]
-  for (const [name, end] of ends) {
-    const { access_token } = await login()
-    await t.resolves(useCases.verifyBearer(access_token, undefined), name)
-    await end()
-    await t.rejects(useCases.verifyBearer(access_token, undefined), { code: 'invalid_token' }, name)
+t.test(
+  'set-password, revoke and remove end the tokens of a user, and are not_found where there is no such user',
+  async t => {
+    const { useCases, login } = await createInhabited()
+    const ends: [string, () => Promise<void>][] = [
+      ['revoke', () => useCases.revokeUser('ada')],
+      ['set-password', () => useCases.setPassword({ username: 'ada', password: 'correct horse' })],
+      ['remove', () => useCases.removeUser('ada')]
+    ]
+    for (const [name, end] of ends) {
+      const { access_token } = await login()
+      await t.resolves(useCases.verifyBearer(access_token, undefined), name)
+      await end()
+      await t.rejects(useCases.verifyBearer(access_token, undefined), { code: 'invalid_token' }, name)
+    }
+    for (const [name, end] of ends) await t.rejects(end(), { code: 'not_found' }, name)
+    t.strictSame(await useCases.listUsers(), [])
   }
-  for (const [name, end] of ends) await t.rejects(end(), { code: 'not_found' }, name)
-  t.strictSame(await useCases.listUsers(), [])
-})
+)
 
-t.test('a username is found in whatever form it is typed', async t => {
+t.test('a username is found in whatever Unicode form it is typed', async t => {
   const { useCases } = createService()
   await useCases.registerUser({ username: E_ACUTE[0], password: 'x' })
   await useCases.setPassword({ username: E_ACUTE[1], password: 'y' })

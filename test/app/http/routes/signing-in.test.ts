@@ -1,30 +1,27 @@
 import t from 'tap'
 import { DomainError } from '../../../../core/index.js'
 import {
-  CALLBACK,
   createInhabited,
   createService,
   type Headers,
+  loginPath,
   PUBLIC_URL,
+  parametersOf,
   REQUEST
 } from '../../../support/service.js'
 import { ADA } from '../../../support/world.js'
 
-const link = (parameters: Readonly<Record<string, string>>): string =>
-  `/auth/code?${new URLSearchParams({ ...REQUEST, ...parameters })}`
-
-const stateOf = (location: unknown): string | null => {
-  if (!String(location).startsWith(CALLBACK)) throw new Error(String(location))
-  return new URL(String(location)).searchParams.get('state')
-}
-
-t.test('each parameter comes from the form or else from the link, and two values are a page', async t => {
+t.test('a parameter is read from the form or else from the link, and two different values are a 400 page', async t => {
   const { form } = await createInhabited()
   const { state: _, ...rest } = REQUEST
   const split = await form('/auth/code?state=here', { ...rest, ...ADA })
-  t.equal(stateOf(split.headers.location), 'here')
-  t.equal((await form(link({}), { ...REQUEST, ...ADA })).statusCode, 302, 'the same in both')
-  t.equal((await form(link({ tenant: 'x' }), { ...REQUEST, ...ADA, tenant: '' })).statusCode, 302, 'empty is absent')
+  t.equal(parametersOf(split.headers.location).state, 'here')
+  t.equal((await form(loginPath(), { ...REQUEST, ...ADA })).statusCode, 302, 'both have the same values')
+  t.equal(
+    (await form(loginPath({ tenant: 'x' }), { ...REQUEST, ...ADA, tenant: '' })).statusCode,
+    302,
+    'an empty value counts as absent'
+  )
   for (const [name, value] of Object.entries({
     client_id: 'spa',
     state: 'y',
@@ -32,21 +29,21 @@ t.test('each parameter comes from the form or else from the link, and two values
     tenant: 'y',
     response_type: 'x'
   })) {
-    const answer = await form(link({ scope: 'a', tenant: 'x' }), { ...ADA, [name]: value })
+    const answer = await form(loginPath({ scope: 'a', tenant: 'x' }), { ...ADA, [name]: value })
     t.strictSame([answer.statusCode, answer.headers.location], [400, undefined], name)
   }
 })
 
-t.test('username and password come from the form alone', async t => {
+t.test('username and password are read from the form alone', async t => {
   const { form, ask } = await createInhabited()
-  t.equal((await form(link(ADA), {})).statusCode, 403)
-  t.equal((await form(link({ username: ADA.username }), { password: ADA.password })).statusCode, 403)
-  t.equal((await form(link({ password: ADA.password }), { username: ADA.username })).statusCode, 403)
-  t.equal((await form(link({ username: 'mallory', password: 'x' }), ADA)).statusCode, 302)
-  t.notMatch((await ask(link({ username: 'mallory' }))).payload, 'mallory')
+  t.equal((await form(loginPath(ADA), {})).statusCode, 403)
+  t.equal((await form(loginPath({ username: ADA.username }), { password: ADA.password })).statusCode, 403)
+  t.equal((await form(loginPath({ password: ADA.password }), { username: ADA.username })).statusCode, 403)
+  t.equal((await form(loginPath({ username: 'mallory', password: 'x' }), ADA)).statusCode, 302)
+  t.notMatch((await ask(loginPath({ username: 'mallory' }))).payload, 'mallory')
 })
 
-t.test('a failed login is 403 with the username kept and one message for every cause', async t => {
+t.test('a failed login is 403, keeps the username and gives one message for every cause', async t => {
   const { form } = await createInhabited()
   const message = '<p role="alert" id="message">The username or the password is wrong.</p>'
   for (const [username, password] of [
@@ -77,29 +74,32 @@ t.test('a throttled login is 429 with Retry-After and the page', async t => {
   t.match(answer.payload, /There were too many attempts.*name="username" value="ada"/s)
 })
 
-t.test('a POST is served only where the browser says that it comes from here, or says nothing', async t => {
-  const { form } = await createInhabited()
-  const status = async (headers: Headers) => (await form('/auth/code', { ...REQUEST, ...ADA }, headers)).statusCode
-  const origin = new URL(PUBLIC_URL).origin
-  t.equal(await status({}), 302)
-  for (const site of ['same-origin', 'none']) {
-    t.equal(await status({ 'sec-fetch-site': site }), 302, site)
-    t.equal(await status({ 'sec-fetch-site': site, origin: 'https://evil.example' }), 302, 'Sec-Fetch-Site decides')
+t.test(
+  'a POST is served only when its headers say that it comes from this site, or do not say where it comes from',
+  async t => {
+    const { form } = await createInhabited()
+    const status = async (headers: Headers) => (await form('/auth/code', { ...REQUEST, ...ADA }, headers)).statusCode
+    const origin = new URL(PUBLIC_URL).origin
+    t.equal(await status({}), 302)
+    for (const site of ['same-origin', 'none']) {
+      t.equal(await status({ 'sec-fetch-site': site }), 302, site)
+      t.equal(await status({ 'sec-fetch-site': site, origin: 'https://evil.example' }), 302, 'Sec-Fetch-Site decides')
+    }
+    for (const site of ['cross-site', 'same-site', 'Same-Origin', '']) {
+      t.equal(await status({ 'sec-fetch-site': site }), 403, site)
+      t.equal(await status({ 'sec-fetch-site': site, origin }), 403, site)
+    }
+    for (const own of ['null', origin]) t.equal(await status({ origin: own }), 302, own)
+    for (const other of ['https://evil.example', `${origin}.evil.example`, 'http://heroes.example', '', `${origin}/`]) {
+      t.equal(await status({ origin: other }), 403, other)
+    }
+    const refused = await form('/auth/code', 'a=1&a=2', { 'sec-fetch-site': 'cross-site' })
+    t.equal(refused.statusCode, 403, 'the refusal comes before the body is looked at')
+    t.match(refused.payload, 'This sign-in was refused')
   }
-  for (const site of ['cross-site', 'same-site', 'Same-Origin', '']) {
-    t.equal(await status({ 'sec-fetch-site': site }), 403, site)
-    t.equal(await status({ 'sec-fetch-site': site, origin }), 403, site)
-  }
-  for (const own of ['null', origin]) t.equal(await status({ origin: own }), 302, own)
-  for (const other of ['https://evil.example', `${origin}.evil.example`, 'http://heroes.example', '', `${origin}/`]) {
-    t.equal(await status({ origin: other }), 403, other)
-  }
-  const refused = await form('/auth/code', 'a=1&a=2', { 'sec-fetch-site': 'cross-site' })
-  t.equal(refused.statusCode, 403, 'before the body is looked at')
-  t.match(refused.payload, 'This sign-in was refused')
-})
+)
 
-t.test('the origin is that of PUBLIC_URL, whatever its path', async t => {
+t.test('this site is the origin of PUBLIC_URL, whatever its path', async t => {
   const { form } = createService({ publicUrl: () => 'https://example.com/heroes' })
   const headers = { origin: 'https://example.com' }
   t.equal((await form('/auth/code', REQUEST, headers)).statusCode, 400)
@@ -109,7 +109,7 @@ t.test('the origin is that of PUBLIC_URL, whatever its path', async t => {
 t.test('every page has its headers, and sets no cookie', async t => {
   const { ask, form } = await createInhabited({ bodyLimit: 1000 })
   const pages = [
-    await ask(link({})),
+    await ask(loginPath()),
     await ask('/auth/code'),
     await form('/auth/code', { ...REQUEST, ...ADA, password: 'wrong' }),
     await form('/auth/code', { ...REQUEST, ...ADA }, { 'sec-fetch-site': 'cross-site' }),
@@ -134,7 +134,7 @@ t.test('every page has its headers, and sets no cookie', async t => {
   }
 })
 
-t.test('a fault of the service while the request is judged is not told to the client', async t => {
+t.test('a failure of the service is a page and not told to the client by a redirect', async t => {
   const { useCases } = await createInhabited()
   const broken = {
     ...useCases,
@@ -143,7 +143,7 @@ t.test('a fault of the service while the request is judged is not told to the cl
     }
   }
   const { ask } = createService({ useCases: broken })
-  const answer = await ask(link({}))
+  const answer = await ask(loginPath())
   t.strictSame([answer.statusCode, answer.headers.location], [500, undefined])
   for (const [fault, status] of [
     [new DomainError('unavailable', 'the database is away'), 503],

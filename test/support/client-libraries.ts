@@ -1,24 +1,15 @@
-import type { Test } from 'tap'
-import { createService, type Service, type ServiceOptions } from './service.js'
-import { ADA, createClock, type World } from './world.js'
+// What tests of other people's OAuth clients share: a client that is hard to encode, and a person who signs in.
 
-export interface Listening extends Service {
-  /** Where it listens, its public URL and its issuer: without a trailing slash. */
-  readonly url: string
-}
+import { ADA, type World } from './world.js'
 
-/** The service on a free port until the test ends, with the user `ada` and a clock that begins today. */
-export const startService = async (t: Pick<Test, 'teardown'>, options: ServiceOptions = {}): Promise<Listening> => {
-  let url = ''
-  const service = createService({ clock: createClock(new Date()), publicUrl: () => url, ...options })
-  url = await service.http.listen({ host: '127.0.0.1', port: 0 })
-  t.teardown(() => service.http.close())
-  await service.useCases.registerUser(ADA)
-  return { ...service, url }
-}
-
-/** A client whose id and secret have every character that some client or server is known to encode wrongly. */
+/** A client whose id and secret have every character that some library or server is known to encode wrongly. */
 export const AWKWARD = { id: 'my-app.v1', secret: 'p:w%d+x y/&=~0123456789AB' }
+
+/** A redirect URI with a query, which must stay in it. */
+export const AWKWARD_CALLBACK = 'http://127.0.0.1:4000/callback?tenant=a%26b'
+
+/** A secret that {@link AWKWARD} does not have. */
+export const WRONG_SECRET = 'another secret of more than 24'
 
 /** Registers {@link AWKWARD}. */
 export const addAwkwardClient = async (
@@ -29,10 +20,7 @@ export const addAwkwardClient = async (
   await useCases.addClient({ ...AWKWARD, redirectUri, allowedScopes, name: undefined, requirePkce: false })
 }
 
-/** A query in a redirect URI stays in it. */
-export const AWKWARD_CALLBACK = 'http://127.0.0.1:4000/callback?tenant=a%26b'
-
-/** Signs in as a person does: opens the page at `address`, fills in its form and sends it. Where that leads to. */
+/** Signs in as a person does: opens the page at `address`, fills in its form and sends it. Returns the address of the redirect. */
 export const signIn = async (address: string | URL, { username, password } = ADA): Promise<URL> => {
   const page = await fetch(address, { redirect: 'manual' })
   if (page.status === 302) return new URL(page.headers.get('location') ?? '')
@@ -40,7 +28,7 @@ export const signIn = async (address: string | URL, { username, password } = ADA
   const sent = await fetch(new URL(action, address), {
     method: 'POST',
     redirect: 'manual',
-    // What a browser sends with the form of a page whose referrer policy is `no-referrer`.
+    // A browser sends these headers with the form of a page whose referrer policy is `no-referrer`.
     headers: { origin: 'null', 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'navigate' },
     body: new URLSearchParams([...fields, ...Object.entries({ username, password })])
   })
@@ -59,7 +47,6 @@ const readForm = (page: string): { readonly action: string; readonly fields: rea
   }
 }
 
-const unescaped = (text: string): string =>
-  text.replace(/&(amp|lt|gt|quot|#39);/g, (_, name) => ENTITIES[name as keyof typeof ENTITIES])
+const unescaped = (text: string): string => text.replace(/&(amp|lt|gt|quot|#39);/g, (_, name) => ENTITIES[name] ?? '')
 
-const ENTITIES = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }

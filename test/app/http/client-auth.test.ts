@@ -1,11 +1,18 @@
 import t from 'tap'
-import { basic, createInhabited, type Fields, type Headers, type Inhabited } from '../../../support/service.js'
-import { ADA, addClient, SECRET } from '../../../support/world.js'
+import { AWKWARD } from '../../support/client-libraries.js'
+import {
+  basic,
+  createInhabited,
+  type Fields,
+  formEncoded,
+  type Headers,
+  type Inhabited,
+  LOGIN,
+  percentEncoded
+} from '../../support/service.js'
+import { addClient, SECRET } from '../../support/world.js'
 
-const LOGIN = { grant_type: 'password', ...ADA }
-const AWKWARD = { id: 'my-app.v1', secret: 'p:w%d+x y/&=~0123456789AB' }
-
-/** The status and, when it is no success, the error of a login. */
+/** 200 for a login that succeeds, or else the status and the error. */
 const outcome = async ({ form }: Inhabited, fields: Fields, headers: Headers = {}): Promise<unknown> => {
   const answer = await form('/auth/token', fields, headers)
   return answer.statusCode === 200 ? 200 : [answer.statusCode, answer.json().error]
@@ -14,8 +21,8 @@ const outcome = async ({ form }: Inhabited, fields: Fields, headers: Headers = {
 const UNAUTHENTICATED = [401, 'invalid_client']
 const MALFORMED = [400, 'invalid_request']
 
-const encoded = (text: string): string => new URLSearchParams({ '': text }).toString().slice(1)
-const base64 = (text: string): Headers => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` })
+/** A header of HTTP Basic whose content need not be an id and a secret. */
+const basicOf = (text: string): Headers => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` })
 
 t.test('an id and a secret of any characters are read raw, form-encoded and from the body', async t => {
   const service = await createInhabited()
@@ -23,20 +30,24 @@ t.test('an id and a secret of any characters are read raw, form-encoded and from
   const { id, secret } = AWKWARD
   const headers: Record<string, Headers> = {
     raw: basic(id, secret),
-    'form-encoded': basic(encoded(id), encoded(secret)),
+    'form-encoded': basic(formEncoded(id), formEncoded(secret)),
     'percent-encoded': basic(id, encodeURIComponent(secret)),
-    'every byte percent-encoded': basic(id, [...Buffer.from(secret)].map(byte => `%${byte.toString(16)}`).join('')),
+    'every byte percent-encoded': basic(id, percentEncoded(secret)),
     'the scheme in lower case': { authorization: basic(id, secret).authorization?.replace('Basic', 'basic') ?? '' },
     'two spaces': { authorization: basic(id, secret).authorization?.replace(' ', '  ') ?? '' },
     'without padding': { authorization: basic(id, secret).authorization?.replace(/=+$/, '') ?? '' }
   }
   for (const [name, header] of Object.entries(headers)) t.equal(await outcome(service, LOGIN, header), 200, name)
   t.equal(await outcome(service, { ...LOGIN, client_id: id, client_secret: secret }), 200, 'in the body')
-  const half = basic(encoded(id), secret.replace('%d', '%25d'))
-  t.strictSame(await outcome(service, LOGIN, half), UNAUTHENTICATED, 'encoded by half is neither')
+  const half = basic(formEncoded(id), secret.replace('%d', '%25d'))
+  t.strictSame(
+    await outcome(service, LOGIN, half),
+    UNAUTHENTICATED,
+    'a secret that is encoded in part is read in neither way'
+  )
 })
 
-t.test('a secret of which one reading is another text is right in either', async t => {
+t.test('a secret that could be the encoding of another text is accepted raw and encoded', async t => {
   const service = await createInhabited()
   for (const [i, secret] of [
     'a+b'.repeat(8),
@@ -47,7 +58,7 @@ t.test('a secret of which one reading is another text is right in either', async
   ].entries()) {
     await addClient(service, `c${i}`, { secret })
     t.equal(await outcome(service, LOGIN, basic(`c${i}`, secret)), 200, `${secret} raw`)
-    t.equal(await outcome(service, LOGIN, basic(`c${i}`, encoded(secret))), 200, `${secret} encoded`)
+    t.equal(await outcome(service, LOGIN, basic(`c${i}`, formEncoded(secret))), 200, `${secret} encoded`)
   }
 })
 
@@ -76,15 +87,18 @@ t.test('a confidential client cannot do without its secret', async t => {
   }
 })
 
-t.test('header and body at once are invalid_request, and so is a client_id that contradicts the header', async t => {
-  const service = await createInhabited()
-  t.strictSame(await outcome(service, { ...LOGIN, client_secret: SECRET }, basic('app')), MALFORMED)
-  t.strictSame(await outcome(service, { ...LOGIN, client_id: 'app', client_secret: SECRET }, basic('app')), MALFORMED)
-  t.strictSame(await outcome(service, { ...LOGIN, client_id: 'spa' }, basic('app')), MALFORMED)
-  t.strictSame(await outcome(service, { ...LOGIN, client_id: 'APP' }, basic('app')), MALFORMED)
-  t.equal(await outcome(service, { ...LOGIN, client_id: 'app' }, basic('app')), 200)
-  t.equal(await outcome(service, { ...LOGIN, client_id: '', client_secret: '' }, basic('app')), 200)
-})
+t.test(
+  'credentials in the header and in the body at once are invalid_request, and so is a client_id that contradicts the header',
+  async t => {
+    const service = await createInhabited()
+    t.strictSame(await outcome(service, { ...LOGIN, client_secret: SECRET }, basic('app')), MALFORMED)
+    t.strictSame(await outcome(service, { ...LOGIN, client_id: 'app', client_secret: SECRET }, basic('app')), MALFORMED)
+    t.strictSame(await outcome(service, { ...LOGIN, client_id: 'spa' }, basic('app')), MALFORMED)
+    t.strictSame(await outcome(service, { ...LOGIN, client_id: 'APP' }, basic('app')), MALFORMED)
+    t.equal(await outcome(service, { ...LOGIN, client_id: 'app' }, basic('app')), 200)
+    t.equal(await outcome(service, { ...LOGIN, client_id: '', client_secret: '' }, basic('app')), 200)
+  }
+)
 
 t.test('credentials that are malformed are invalid_client', async t => {
   const service = await createInhabited()
@@ -97,13 +111,13 @@ t.test('credentials that are malformed are invalid_client', async t => {
     { authorization: `Bearer ${Buffer.from(`app:${SECRET}`).toString('base64')}` },
     { authorization: `${basic('app').authorization} x` },
     { authorization: `Basic, ${basic('app').authorization}` },
-    base64('app'),
-    base64(''),
-    base64(':'),
-    base64(`:${SECRET}`),
-    base64(`app;${SECRET}`),
-    base64(`\ufeffapp:${SECRET}`),
-    base64(`app\0:${SECRET}`),
+    basicOf('app'),
+    basicOf(''),
+    basicOf(':'),
+    basicOf(`:${SECRET}`),
+    basicOf(`app;${SECRET}`),
+    basicOf(`\ufeffapp:${SECRET}`),
+    basicOf(`app\0:${SECRET}`),
     { authorization: `Basic ${Buffer.from([0x61, 0x70, 0x70, 0x3a, 0xff]).toString('base64')}` },
     basic('x'.repeat(256)),
     basic('x'.repeat(9000))
@@ -136,7 +150,7 @@ t.test(
   }
 )
 
-t.test('during a rotation two secrets live, and the old one until its time', async t => {
+t.test('during a rotation both secrets are accepted, and the old one until its time is over', async t => {
   const service = await createInhabited()
   const { useCases, clock } = service
   const second = await useCases.rotateSecret('app', undefined, 100)
@@ -150,7 +164,7 @@ t.test('during a rotation two secrets live, and the old one until its time', asy
   t.equal(await outcome(service, LOGIN, basic('app', second)), 200)
 })
 
-t.test('at most one old secret lives, and none when none is to be kept', async t => {
+t.test('at most one old secret is accepted, and none when none is to be kept', async t => {
   const service = await createInhabited()
   const second = await service.useCases.rotateSecret('app', undefined, 100)
   const third = await service.useCases.rotateSecret('app', 'given '.repeat(4), 100)
@@ -164,7 +178,7 @@ t.test('at most one old secret lives, and none when none is to be kept', async t
   t.equal(await outcome(service, LOGIN, basic('app', fourth)), 200)
 })
 
-t.test('the client is authenticated before anything else in the form is judged, its grammar aside', async t => {
+t.test('the client is authenticated before anything in the form is judged but the grammar of the form', async t => {
   const service = await createInhabited()
   for (const fields of [{}, { grant_type: 'nonsense' }, { ...LOGIN, scope: 'x  y' }, { grant_type: 'refresh_token' }]) {
     t.strictSame(await outcome(service, fields, basic('app', 'wrong')), UNAUTHENTICATED)
