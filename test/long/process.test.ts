@@ -43,14 +43,14 @@ t.test('the service on the embedded database', { buffered: true }, async t => {
       second.output(),
       /^heroes: DATA_DIR cannot be used: the folder [^\n]+ is in use by another process[^\n]*\n$/
     )
-    t.match(await heroes(['client', 'list'], env), { code: 1, stderr: /stop the service first\n$/ })
+    t.match(await heroes('client list', env), { code: 1, stderr: /stop the service first\n$/ })
     t.equal((await ask(`${first.url}/heroes`, { headers, body: { name: 'Corvid' } })).status, 200)
     kept.add('Corvid')
   })
 
   t.equal(await first.stop('SIGTERM'), 0, 'ends with exit code 0')
   t.equal(first.output().split('client_secret').length, 2)
-  t.match(await heroes(['client', 'list'], env), { code: 0, stdout: /^local {2}confidential [^\n]*\n$/, stderr: '' })
+  t.match(await heroes('client list', env), { code: 0, stdout: /^local {2}confidential [^\n]*\n$/, stderr: '' })
 
   const holdsAll = async (service: RunningService): Promise<boolean> => {
     const stored = await heroNames(service, headers)

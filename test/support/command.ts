@@ -1,7 +1,11 @@
+// The command line `heroes`, run in this process.
+
 import { PassThrough } from 'node:stream'
+import type { Test } from 'tap'
 import { runCommand } from '../../app/cli/command-line.js'
 import { serve } from '../../app/serve/serve.js'
 import type { Environment } from '../../app/settings.js'
+import { createDatabase } from './postgres.js'
 
 export interface Ran {
   readonly code: number
@@ -9,12 +13,12 @@ export interface Ran {
   readonly stderr: string
 }
 
-/** Runs one command line in this process, with nothing in its environment but `env`. `stdin` may be a terminal of the test's own. */
-export const heroes = async (
-  argv: readonly string[],
-  env: Environment,
-  stdin: string | Buffer | PassThrough = ''
-): Promise<Ran> => {
+/** A text, bytes, or a terminal of the test's own. */
+type Input = string | Buffer | PassThrough
+
+/** Runs one command with no environment but `env`. A `line` that is one text is split at its spaces. */
+export const heroes = async (line: string | readonly string[], env: Environment, stdin: Input = ''): Promise<Ran> => {
+  const argv = typeof line === 'string' ? line.split(' ') : line
   const stdout = new PassThrough()
   const stderr = new PassThrough()
   const input = stdin instanceof PassThrough ? stdin : new PassThrough().end(stdin)
@@ -23,9 +27,29 @@ export const heroes = async (
   return { code, stdout: read(stdout), stderr: read(stderr) }
 }
 
-/** A terminal at which somebody types: each entry once its prompt is there, or all of them at once. */
+/** Runs a command as {@link heroes} does. Rejects unless the command succeeds. */
+export const administer = async (line: string, env: Environment, stdin?: Input): Promise<void> => {
+  const { code, stderr } = await heroes(line, env, stdin)
+  if (code !== 0) throw new Error(stderr)
+}
+
+/** A terminal into which somebody has typed these entries, each with the return key. */
 export const typing = (...entries: readonly string[]): PassThrough =>
   Object.assign(new PassThrough().end(entries.map(entry => `${entry}\r`).join('')), {
     isTTY: true,
     setRawMode: () => {}
   })
+
+/** What a command prints when it is refused: one line. */
+export const ONE_LINE = /^[^\n]+\n$/
+
+/** The command line on a new database, which is dropped when the test ends. */
+export const openCommandLine = async (t: Pick<Test, 'teardown'>) => {
+  const { url, drop } = await createDatabase()
+  t.teardown(drop)
+  const env = { DATABASE_URL: url, DATABASE_POOL: '2' }
+  const run = (line: string, stdin?: Input) => heroes(line, env, stdin)
+  /** The value that the command prints with `--json`. */
+  const json = async (line: string, stdin?: Input) => JSON.parse((await run(`${line} --json`, stdin)).stdout)
+  return { url, env, run, json }
+}

@@ -142,11 +142,7 @@ t.test(
       [{ HOST: 'nowhere.invalid' }, /^heroes: HOST cannot be used: [^\n]* nowhere\.invalid\n$/],
       [{ HOST: '192.0.2.1' }, /^heroes: HOST cannot be used: [^\n]*EADDRNOTAVAIL[^\n]*\n$/]
     ] as const) {
-      t.match(
-        await heroes(['serve'], { ...env, ...settings }),
-        { code: 1, stdout: '', stderr },
-        JSON.stringify(settings)
-      )
+      t.match(await heroes('serve', { ...env, ...settings }), { code: 1, stdout: '', stderr }, JSON.stringify(settings))
     }
   }
 )

@@ -1,0 +1,130 @@
+import t from 'tap'
+import { heroes, ONE_LINE, openCommandLine } from '../../support/command.js'
+
+const { env, run, json } = await openCommandLine(t)
+
+const SECRET = 'a secret of 24 characters'
+
+t.test('client add prints the client, and its secret only if the command made the secret', async t => {
+  t.strictSame(await json('client add spa --public'), { id: 'spa', allowedScopes: [], requirePkce: true })
+  t.strictSame(await json('client add spa.2 --public --no-require-pkce'), {
+    id: 'spa.2',
+    allowedScopes: [],
+    requirePkce: false
+  })
+  const { stdout, stderr, code } = await heroes(
+    'client add app --confidential --redirect-uri https://app.example/cb --scope a --scope b:c --name'
+      .split(' ')
+      .concat('The App', '--json'),
+    env
+  )
+  t.strictSame({ stderr, code }, { stderr: '', code: 0 })
+  t.match(
+    stdout,
+    /^\{"id":"app","secret":"[A-Za-z0-9]{32}","redirectUri":"https:\/\/app\.example\/cb","allowedScopes":\["a","b:c"\],"name":"The App","requirePkce":false\}\n$/
+  )
+  t.strictSame(await json('client add strict --confidential --require-pkce --secret-stdin', `${SECRET}\n`), {
+    id: 'strict',
+    allowedScopes: [],
+    requirePkce: true
+  })
+
+  const shown = await run('client add cli --confidential')
+  t.match(shown, { code: 0, stderr: '', stdout: /^The client cli is registered\.\nIts secret.*: [A-Za-z0-9]{32}\n$/ })
+  const read = await run('client add cli.2 --confidential --secret-stdin', `${SECRET}\r\nmore`)
+  t.strictSame(read, { code: 0, stderr: '', stdout: 'The client cli.2 is registered.\n' })
+})
+
+t.test('client list and show print the clients without their secrets', async t => {
+  const app = {
+    id: 'app',
+    confidential: true,
+    redirectUri: 'https://app.example/cb',
+    allowedScopes: ['a', 'b:c'],
+    name: 'The App',
+    requirePkce: false
+  }
+  t.strictSame(await json('client show app'), app)
+  const all: { id: string }[] = await json('client list')
+  t.strictSame(
+    all.map(({ id }) => id),
+    ['app', 'cli', 'cli.2', 'spa', 'spa.2', 'strict']
+  )
+  t.strictSame(all[0], app)
+  t.strictSame(await run('client show app'), {
+    code: 0,
+    stdout: 'app  confidential  https://app.example/cb  a b:c  PKCE optional  The App\n',
+    stderr: ''
+  })
+  t.match(
+    (await run('client list')).stdout,
+    /\nspa {2}public {2}\(no redirect URI\) {2}\(no scopes\) {2}PKCE required\n/
+  )
+})
+
+t.test('client set changes what its options name and nothing else', async t => {
+  await run('client add changing --confidential --scope a --name N --redirect-uri https://a.example/')
+  const before = await json('client show changing')
+  t.strictSame(await json('client set changing --redirect-uri https://b.example/'), {
+    ...before,
+    redirectUri: 'https://b.example/'
+  })
+  t.strictSame(await json('client set changing --scope x --scope y --require-pkce --name M'), {
+    ...before,
+    redirectUri: 'https://b.example/',
+    allowedScopes: ['x', 'y'],
+    name: 'M',
+    requirePkce: true
+  })
+  t.strictSame(await json('client set changing --no-scope --no-name --no-redirect-uri --no-require-pkce'), {
+    id: 'changing',
+    confidential: true,
+    allowedScopes: [],
+    requirePkce: false
+  })
+  t.match(await run('client set changing --name one'), { code: 0, stdout: /^changing {2}confidential .* one\n$/ })
+  t.match(await run('client set changing'), { code: 2, stdout: '', stderr: ONE_LINE })
+})
+
+t.test('client rotate-secret prints a secret that it made, and never one that it read', async t => {
+  const made = await json('client rotate-secret cli')
+  t.strictSame(Object.keys(made), ['id', 'secret'])
+  t.match(made.secret, /^[A-Za-z0-9]{32}$/)
+  t.match(await run('client rotate-secret cli'), { code: 0, stdout: /: [A-Za-z0-9]{32}\n$/ })
+  t.strictSame(await json('client rotate-secret cli --keep-old 60 --secret-stdin', SECRET), { id: 'cli' })
+  t.strictSame(await run('client rotate-secret cli --secret-stdin', SECRET), {
+    code: 0,
+    stdout: 'The client cli has its new secret.\n',
+    stderr: ''
+  })
+  for (const seconds of ['-1', '1.5', 'soon', '']) {
+    t.match(await heroes(['client', 'rotate-secret', 'cli', `--keep-old=${seconds}`], env), { code: 2, stdout: '' })
+  }
+})
+
+t.test('client remove removes a client', async t => {
+  t.strictSame(await json('client remove cli.2'), { id: 'cli.2' })
+  t.strictSame(await run('client remove cli'), { code: 0, stdout: 'The client cli is removed.\n', stderr: '' })
+  t.match(await run('client show cli'), { code: 1, stdout: '', stderr: ONE_LINE })
+})
+
+t.test('a client command that cannot be carried out ends with exit code 1 and one line on stderr', async t => {
+  const cases: [line: string, stdin?: string][] = [
+    ['client add app --public'],
+    ['client add ä --public'],
+    ['client add x --public --redirect-uri http://app.example/'],
+    ['client add x --public --redirect-uri https://app.example/#fragment'],
+    ['client add x --public --scope "'],
+    ['client add x --confidential --secret-stdin', 'of too few characters'],
+    ['client show nobody'],
+    ['client set nobody --no-name'],
+    ['client set app --redirect-uri nowhere'],
+    ['client rotate-secret nobody'],
+    ['client rotate-secret spa'],
+    ['client rotate-secret app --secret-stdin', 'of too few characters'],
+    ['client remove nobody']
+  ]
+  for (const [line, stdin] of cases) {
+    t.match(await run(`${line} --json`, stdin), { code: 1, stdout: '', stderr: /^heroes: [^\n]+\n$/ }, line)
+  }
+})

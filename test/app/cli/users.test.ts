@@ -1,0 +1,38 @@
+import t from 'tap'
+import { openCommandLine } from '../../support/command.js'
+
+const { run, json } = await openCommandLine(t)
+
+t.test('users are registered, listed, given passwords, revoked and removed', async t => {
+  t.strictSame(await json('user add ada', 'correct horse\n'), { id: 1, username: 'ada' })
+  t.strictSame(await run('user add grace', 'x'), { code: 0, stdout: 'The user grace is registered.\n', stderr: '' })
+  t.strictSame(await json('user list'), [
+    { id: 1, username: 'ada' },
+    { id: 2, username: 'grace' }
+  ])
+  t.strictSame(await run('user list'), { code: 0, stdout: '1  ada\n2  grace\n', stderr: '' })
+  for (const command of ['set-password', 'revoke', 'remove']) {
+    t.strictSame(await json(`user ${command} grace`, 'a new one'), { username: 'grace' }, command)
+    t.match(
+      await run(`user ${command} ada`, 'another'),
+      { code: 0, stdout: /^The user ada .*\.\n$/, stderr: '' },
+      command
+    )
+  }
+  t.strictSame(await json('user list'), [])
+})
+
+t.test('a user command that cannot be carried out ends with exit code 1 and one line on stderr', async t => {
+  await run('user add taken', 'password')
+  const cases: [line: string, stdin?: string][] = [
+    ['user add taken', 'password'],
+    ['user add nobody', ''],
+    ['user set-password nobody', 'password'],
+    ['user set-password taken', '\n'],
+    ['user revoke nobody'],
+    ['user remove nobody']
+  ]
+  for (const [line, stdin] of cases) {
+    t.match(await run(`${line} --json`, stdin), { code: 1, stdout: '', stderr: /^heroes: [^\n]+\n$/ }, line)
+  }
+})
