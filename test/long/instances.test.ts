@@ -1,13 +1,15 @@
 import { connect, createServer } from 'node:net'
 import postgres from 'postgres'
 import t from 'tap'
-import { heroes } from '../support/command.js'
+import { administer } from '../support/command.js'
+import { listenUntilEnd } from '../support/ports.js'
 import { createDatabase } from '../support/postgres.js'
 import { type Answer, ask, serveProcess, startProcess } from '../support/process.js'
-import { basic, bearer, REQUEST, type Tokens } from '../support/service.js'
+import { basic, bearer, parametersOf, REQUEST, type Tokens } from '../support/service.js'
 
-/** Everything that a dump of the database and the logs must not have. */
+/** Every password, secret, token and code. No dump of the database and no log may hold one of them. */
 const handedOut = new Set<string>()
+/** Adds a text to {@link handedOut}. */
 const secret = (text: string): string => {
   handedOut.add(text)
   return text
@@ -28,15 +30,13 @@ const started = await Promise.allSettled([
   serveProcess(t, { ...env, REFRESH_GRACE: '1' })
 ])
 const services = started.flatMap(result => (result.status === 'fulfilled' ? [result.value] : []))
-const [one, other, strict] = services.map(({ url }) => url) as [string, string, string]
+const [one = '', other = '', strict = ''] = services.map(({ url }) => url)
 
-const administer = async (line: string, stdin?: string): Promise<void> => {
-  const { code, stderr } = await heroes(line.split(' '), env, stdin)
-  if (code !== 0) throw new Error(stderr)
-}
-await administer('client add app --confidential --secret-stdin --redirect-uri https://app.example/cb', APP)
-await administer(`user add ${ADA.username}`, ADA.password)
+const command = (line: string, stdin?: string): Promise<void> => administer(line, env, stdin)
+await command('client add app --confidential --secret-stdin --redirect-uri https://app.example/cb', APP)
+await command(`user add ${ADA.username}`, ADA.password)
 
+/** Adds the tokens of an answer to {@link handedOut}. */
 const remember = (answer: Answer): Answer => {
   for (const [, token = ''] of answer.body.matchAll(/_token":"(\w+)"/g)) secret(token)
   return answer
@@ -50,19 +50,21 @@ const refresh = (url: string, { refresh_token }: Tokens): Promise<Answer> =>
   post(url, '/auth/token', { grant_type: 'refresh_token', refresh_token })
 const getCode = async (url: string): Promise<string> => {
   const { headers } = await ask(`${url}/auth/code`, { body: new URLSearchParams({ ...REQUEST, ...ADA }) })
-  return secret(new URL(String(headers.location)).searchParams.get('code') ?? '')
+  return secret(parametersOf(headers.location, 'https://app.example/cb').code ?? '')
 }
 const opens = async (url: string, { access_token }: Tokens): Promise<number> =>
   (await ask(`${url}/heroes`, { headers: { ...bearer(access_token) } })).status
+/** Does the same twenty times at once, by turns on two instances. */
 const twenty = <T>(work: (url: string) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: 20 }, (_, rival) => work(rival % 2 ? one : other)))
+/** The statuses in ascending order. */
 const statuses = (answers: readonly Answer[]): string =>
   answers
     .map(({ status }) => status)
     .sort()
     .join(' ')
 
-t.test('instances that start at once on an empty database all come up', async t => {
+t.test('instances that start at once on an empty database all become ready', async t => {
   t.strictSame(
     started.map(({ status }) => status),
     ['fulfilled', 'fulfilled', 'fulfilled']
@@ -70,7 +72,7 @@ t.test('instances that start at once on an empty database all come up', async t 
   for (const url of [one, other, strict]) t.match(await ask(`${url}/health/ready`), { status: 200 })
 })
 
-t.test('a code that twenty redeem at once buys one token, which the others end', async t => {
+t.test('a code that is redeemed twenty times at once gives one token, which the other attempts end', async t => {
   for (let round = 0; round < 10; round++) {
     const code = await getCode(one)
     const answers = await twenty(url => post(url, '/auth/token', { grant_type: 'authorization_code', code }))
@@ -81,7 +83,7 @@ t.test('a code that twenty redeem at once buys one token, which the others end',
   }
 })
 
-t.test('a refresh token that twenty use at once gives them all the same pair', async t => {
+t.test('a refresh token that is used twenty times at once gives the same pair every time', async t => {
   const pairs = new Set<string>()
   for (let round = 0; round < 10; round++) {
     const tokens = await tokensOf(logIn(one))
@@ -100,7 +102,8 @@ t.test('a refresh token that twenty use at once gives them all the same pair', a
   t.equal(pairs.size, 10)
 })
 
-t.test('a refresh whose answer is lost on the way is repeated and keeps the login', async t => {
+t.test('a refresh whose answer is lost on the way can be repeated on another instance', async t => {
+  // Passes requests on, and closes both connections when the answer comes.
   const lossy = createServer(client => {
     const service = connect(Number(new URL(one).port), '127.0.0.1')
     client.pipe(service)
@@ -108,17 +111,17 @@ t.test('a refresh whose answer is lost on the way is repeated and keeps the logi
       client.destroy()
       service.destroy()
     })
-  }).listen(0, '127.0.0.1')
-  t.teardown(() => lossy.close())
+  })
+  const port = await listenUntilEnd(t, lossy)
   const before = await tokensOf(logIn(one))
-  await t.rejects(refresh(`http://127.0.0.1:${Object(lossy.address()).port}`, before), { code: 'ECONNRESET' })
-  t.equal(await opens(other, before), 401, 'the refresh took place')
+  await t.rejects(refresh(`http://127.0.0.1:${port}`, before), { code: 'ECONNRESET' })
+  t.equal(await opens(other, before), 401, 'the service has carried out the refresh')
   const again = await tokensOf(refresh(other, before))
   t.equal(await opens(one, again), 200)
   t.equal((await refresh(one, again)).status, 200)
 })
 
-t.test('a refresh token that comes again after the grace ends the grant on every instance', async t => {
+t.test('a refresh token that is used again after the grace ends its grant on every instance', async t => {
   const first = await tokensOf(logIn(one))
   const second = await tokensOf(refresh(strict, first))
   t.equal(await opens(one, second), 200)
@@ -128,7 +131,7 @@ t.test('a refresh token that comes again after the grace ends the grant on every
   t.match(await refresh(one, second), { status: 400, body: /invalid_grant/ })
 })
 
-t.test('no request is let in that was sent after the other instance had answered a revocation', async t => {
+t.test('once an instance has answered a revocation, no other instance accepts the token', async t => {
   for (let round = 0; round < 10; round++) {
     const tokens = await tokensOf(logIn(one))
     t.equal(await opens(other, tokens), 200)
@@ -145,9 +148,9 @@ t.test('user revoke leaves no live token of a login that was under way', async t
   let live = 0
   for (let round = 0; round < 50; round++) {
     const logins = [logIn(one), logIn(one), logIn(one)]
-    // One hash at a time: when the first is answered, the others have had their user looked up and wait for their hash.
+    // Only one password is hashed at a time: when the first login is answered, the others have looked up their user and wait.
     await Promise.race(logins)
-    await administer('user revoke ada')
+    await command('user revoke ada')
     const answers = await Promise.all(logins)
     const got = answers.filter(({ status }) => status === 200).map(({ body }): Tokens => JSON.parse(body))
     live += (await Promise.all(got.map(tokens => opens(other, tokens)))).filter(status => status !== 401).length
@@ -155,7 +158,7 @@ t.test('user revoke leaves no live token of a login that was under way', async t
   t.equal(live, 0)
 })
 
-/** In the forms in which PostgreSQL or a log could have it. */
+/** The secrets that a text holds, raw or in an encoding of PostgreSQL or of a log. */
 const found = (text: string): string[] =>
   [...handedOut].filter(secret =>
     [secret, Buffer.from(secret).toString('hex'), Buffer.from(secret).toString('base64').replaceAll('=', '')].some(
@@ -180,46 +183,46 @@ t.test('wire 5.10: the token table has the columns issuedate and expirationdate'
   t.ok(names.includes('issuedate') && names.includes('expirationdate'))
 })
 
-t.test('what the command line does holds for the next request', async t => {
-  await administer('user add eve', secret('the first password'))
+t.test('what a command changes holds for the next request', async t => {
+  await command('user add eve', secret('the first password'))
   const eve = { username: 'eve', password: 'the first password' }
   const changed = { username: 'eve', password: secret('the second password') }
 
   const before = await tokensOf(logIn(one, eve))
-  await administer('user set-password eve', changed.password)
+  await command('user set-password eve', changed.password)
   t.equal(await opens(one, before), 401)
   t.match(await logIn(one, eve), { status: 400, body: /invalid_grant/ })
   const after = await tokensOf(logIn(other, changed))
-  await administer('user revoke eve')
+  await command('user revoke eve')
   t.equal(await opens(one, after), 401)
   const last = await tokensOf(logIn(one, changed))
-  await administer('user remove eve')
+  await command('user remove eve')
   t.equal(await opens(other, last), 401)
   t.equal((await logIn(other, changed)).status, 400)
 
   const tokens = await tokensOf(logIn(one))
   t.match(await post(one, '/auth/token', { grant_type: 'password', ...ADA, scope: 'a' }), { body: /invalid_scope/ })
-  await administer('client set app --scope a')
+  await command('client set app --scope a')
   t.match(await post(one, '/auth/token', { grant_type: 'password', ...ADA, scope: 'a' }), { body: /"scope":"a"/ })
 
   const NEW = secret('a new secret of the application')
-  await administer('client rotate-secret app --keep-old 60 --secret-stdin', NEW)
+  await command('client rotate-secret app --keep-old 60 --secret-stdin', NEW)
   const introspect = (password: string): Promise<Answer> =>
     post(one, '/auth/introspect', { token: tokens.access_token }, password)
   t.match([await introspect(APP), await introspect(NEW)], [{ body: /"active":true/ }, { body: /"active":true/ }])
   const LAST = secret('the last secret of the application')
-  await administer('client rotate-secret app --secret-stdin', LAST)
+  await command('client rotate-secret app --secret-stdin', LAST)
   t.match(
     [await introspect(APP), await introspect(NEW), await introspect(LAST)],
     [{ status: 401 }, { status: 401 }, { status: 200 }]
   )
   t.equal(await opens(one, tokens), 200)
-  await administer('client remove app')
+  await command('client remove app')
   t.equal(await opens(one, tokens), 401)
   t.equal((await introspect(LAST)).status, 401)
 })
 
-t.test('an instance that waits for the migration of another ends when it is asked to', async t => {
+t.test('an instance that waits for the migration of another one ends on SIGTERM', async t => {
   const { url: DATABASE_URL, drop } = await createDatabase()
   t.teardown(drop)
   const blocking = postgres(DATABASE_URL, { max: 1, onnotice: () => {} })
@@ -239,7 +242,7 @@ t.test('an instance that waits for the migration of another ends when it is aske
   await blocking.end()
 })
 
-t.test('the logs of a whole life, at their most talkative, open nothing', async t => {
+t.test('the logs at the level debug open nothing', async t => {
   for (const service of services) t.equal(await service.stop(), 0)
   const logs = services.map(service => service.output()).join('\n')
   t.match(logs, /"path":"\/auth\/token","status":200/)

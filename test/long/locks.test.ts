@@ -3,20 +3,21 @@ import t from 'tap'
 import { serveDatabase } from '../support/database-service.js'
 import { load, quantile, statuses, type Timed } from '../support/load.js'
 import { ask, type Question } from '../support/process.js'
-import { loginPath, REQUEST } from '../support/service.js'
+import { LOGIN, loginPath, REQUEST } from '../support/service.js'
 import { ADA } from '../support/world.js'
 
 const LOCKED_SECONDS = 8
 const TABLES = ['hero', 'user', 'client', 'grant', 'code', 'token', 'attempt']
 
 interface Endpoint {
-  /** The tables that it reads or writes. */
+  /** The tables that the endpoint reads or writes. */
   readonly tables: readonly string[]
+  /** The status of its answers when all is well. */
   readonly succeeds: number
   ask(last: Timed | undefined): readonly [path: string, question: Question]
 }
 
-t.test('a table that is locked for eight seconds holds up nothing that does not read it', async t => {
+t.test('a table that is locked for eight seconds delays no endpoint that does not use it', async t => {
   const { url, sql, logIn, form } = await serveDatabase(t, { LOGIN_ATTEMPTS: '100000' })
   const { headers, access } = await logIn()
   const { refresh: first } = await logIn()
@@ -41,7 +42,7 @@ t.test('a table that is locked for eight seconds holds up nothing that does not 
     'the password grant': {
       tables: [...password, 'token'],
       succeeds: 200,
-      ask: () => ['/auth/token', form({ grant_type: 'password', ...ADA })]
+      ask: () => ['/auth/token', form(LOGIN)]
     },
     'the refresh grant': {
       tables: ['client', 'token', 'grant'],
@@ -71,7 +72,7 @@ t.test('a table that is locked for eight seconds holds up nothing that does not 
     'GET /health/live': { tables: [], succeeds: 200, ask: () => ['/health/live', {}] }
   }
   const loads = Object.entries(endpoints).map(([name, endpoint]) => {
-    // With pauses, so that what is measured is no queue for the processor.
+    // The pauses keep requests from waiting for the processor, which would be measured too.
     const asking = load(
       2,
       last => {
@@ -96,7 +97,7 @@ t.test('a table that is locked for eight seconds holds up nothing that does not 
     await reserved.unsafe('commit')
     reserved.release()
     await sleep(1000)
-    // What was answered while it was locked, and those that were under way then.
+    // These requests were under way when the lock ended.
     const after = take()
     for (const { name, tables, succeeds } of loads) {
       const answers = [...(during.get(name) ?? []), ...(after.get(name) ?? [])]

@@ -8,13 +8,13 @@ import { createDatabase } from '../support/postgres.js'
 import { ask, startProcess, temporaryFolder } from '../support/process.js'
 import { bearer } from '../support/service.js'
 
-// Outside of the checkout, where Node would find its node_modules.
+// A folder outside of the checkout: inside, Node would find the node_modules of the checkout.
 const folder = temporaryFolder(t)
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const installed = join(folder, 'installed')
 const modules = join(installed, 'node_modules')
 
-// Of a surrounding `npm test`, npm's own variables would change what npm does here.
+// The variables that a surrounding `npm test` sets would change what npm does here.
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(?:npm_|NODE_OPTIONS$)/i.test(name)))
 const run = (cwd: string, command: string, args: readonly string[]): SpawnSyncReturns<string> =>
   spawnSync(command, args, { cwd, env, encoding: 'utf8', shell: process.platform === 'win32' })
@@ -25,16 +25,16 @@ const npm = (cwd: string, ...args: readonly string[]): string => {
 }
 const { exports }: { exports: Record<string, unknown> } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
-t.test('what npm pack makes is installed in an empty folder', async t => {
+t.test('the package that npm pack makes installs in an empty folder', async t => {
   const [packed] = JSON.parse(npm(root, 'pack', '--ignore-scripts', '--json', '--pack-destination', folder))
   const files: string[] = packed.files.map(({ path }: { path: string }) => path)
   t.strictSame(
     files.filter(path => !/^(?:dist\/(?:core|adapters|app)|drizzle)\//.test(path)).sort(),
     ['LICENSE', 'README.md', 'package.json'],
-    'it holds what was built and nothing else'
+    'the package holds what was built and nothing else'
   )
 
-  // The dependencies are there already, in the versions that were tested, and no registry is asked.
+  // The dependencies are copied in the versions that are tested, so that npm asks no registry.
   mkdirSync(modules, { recursive: true })
   writeFileSync(join(installed, 'package.json'), '{ "private": true }')
   const [, ...dependencies] = npm(root, 'ls', '--omit=dev', '--all', '--parseable').trim().split('\n')
@@ -51,7 +51,7 @@ t.test('what npm pack makes is installed in an empty folder', async t => {
   })
 })
 
-/** Loads modules one by one, each in a process of its own: the names of those that fail. */
+/** Loads each module in a process of its own. Returns the names of those that cannot be loaded. */
 const failing = async (cwd: string, names: readonly string[]): Promise<string[]> => {
   const failures = await Promise.all(
     names.map(async name => {
@@ -64,7 +64,7 @@ const failing = async (cwd: string, names: readonly string[]): Promise<string[]>
   return failures.flat()
 }
 
-t.test('each of its entries loads by itself', async t => {
+t.test('each entry of the package loads by itself', async t => {
   const names = Object.keys(exports).map(path => path.replace('.', 'heroes'))
   t.ok(names.length >= 6)
   t.strictSame(await failing(installed, names), [])
@@ -113,17 +113,17 @@ t.test('the core, memory and crypto need no package but argon2, and serve in a h
   }
   t.equal(await post('/register', '{"username":"bob","password":{}}'), 400)
 
-  // Ten wrong passwords are the limit, wherever the body says that they come from and whatever it asks for.
+  // Ten wrong passwords are the limit, whatever address and grant type the body names.
   const attempts: number[] = []
   for (let attempt = 1; attempt <= 12; attempt++) {
     const body = { ...ada, password: 'wrong', address: `x${attempt}`, grantType: 'refresh_token', scope: 'x' }
     attempts.push(await post('/token', JSON.stringify(body)))
   }
   t.strictSame(attempts, [...Array(10).fill(400), 429, 429])
-  t.equal(await post('/token', JSON.stringify({ ...ada, address: 'x1' })), 429, 'the right one too')
+  t.equal(await post('/token', JSON.stringify({ ...ada, address: 'x1' })), 429, 'the right password is refused too')
 })
 
-t.test('no start needs the database engine that it does not use', async t => {
+t.test('a command starts without the database engine that it does not use', async t => {
   const { url, drop } = await createDatabase()
   t.teardown(drop)
   const without = async (name: string, settings: Readonly<Record<string, string>>): Promise<number | string> => {

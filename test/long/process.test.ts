@@ -25,7 +25,7 @@ t.test('the service on the embedded database', { buffered: true }, async t => {
   const first = await serveProcess(t, env)
 
   const skip = hasShell ? {} : { skip: 'there is no bash or no curl' }
-  await t.test('prints three lines that work as they stand', skip, async t => {
+  await t.test('prints three command lines that work unchanged', skip, async t => {
     await firstClient(first)
     const lines = [...first.output().matchAll(/^ {2}((?:curl|TOKEN=).*)$/gm)].map(([, line]) => line)
     t.equal(lines.length, 3)
@@ -36,7 +36,7 @@ t.test('the service on the embedded database', { buffered: true }, async t => {
   const headers = await logInAtFirst(first, Object.values(scopes).join(' '))
   const kept = await heroNames(first, headers)
 
-  await t.test('refuses a second process on its folder, which harms nothing', async t => {
+  await t.test('refuses a second process on its folder and goes on serving', async t => {
     const second = startProcess(t, ['serve'], { ...env, PORT: '0' })
     t.equal(await second.ended, 1)
     t.match(
@@ -58,7 +58,10 @@ t.test('the service on the embedded database', { buffered: true }, async t => {
   }
   for (let round = 0; round < 3; round++) {
     const service = await serveProcess(t, env)
-    t.ok(await holdsAll(service), `has what was acknowledged and opens to its token, start ${round + 2}`)
+    t.ok(
+      await holdsAll(service),
+      `start ${round + 2}: the token is accepted, and every hero that was acknowledged is there`
+    )
     const write = async (writer: number): Promise<void> => {
       for (let count = 0; ; count++) {
         const name = `hero ${round} ${writer} ${count}`
@@ -73,7 +76,7 @@ t.test('the service on the embedded database', { buffered: true }, async t => {
     await writing
   }
   const last = await serveProcess(t, env)
-  t.ok(await holdsAll(last), 'has lost nothing that was acknowledged in three kills')
-  t.notMatch(last.output(), 'client_secret', 'registers no second first client')
+  t.ok(await holdsAll(last), 'after three kills every hero that was acknowledged is there')
+  t.notMatch(last.output(), 'client_secret', 'registers no second client')
   t.equal(await last.stop('SIGINT'), 0)
 })

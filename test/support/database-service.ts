@@ -1,52 +1,54 @@
+// The built service as a process on PostgreSQL: what suites over a real database and a real socket start from.
+
 import postgres from 'postgres'
 import type { Test } from 'tap'
-import { heroes } from './command.js'
+import { administer } from './command.js'
 import { createDatabase } from './postgres.js'
 import { ask, type Question, type RunningService, serveProcess } from './process.js'
-import { basic, bearer } from './service.js'
+import { basic, bearer, type Headers, LOGIN, type Tokens } from './service.js'
 import { ADA, SECRET } from './world.js'
 
+type Settings = Readonly<Record<string, string>>
+
 export interface DatabaseService extends RunningService {
-  /** The settings that commands need to reach the same database. */
-  readonly env: Readonly<Record<string, string>>
-  readonly database: string
+  /** The settings with which a command reaches the same database. */
+  readonly env: Settings
   /** A connection of the test's own, as a superuser. */
   readonly sql: postgres.Sql
-  /** The form of a request that the client `app` makes. */
-  form(fields: Record<string, string>): Question
-  /** A login of {@link ADA} through `app`. */
-  logIn(): Promise<{
-    readonly access: string
-    readonly refresh: string
-    readonly headers: Readonly<Record<string, string>>
-  }>
+  /** A request of the client `app` that sends these fields as a form. */
+  form(fields: Readonly<Record<string, string>>): Question
+  /** Logs {@link ADA} in through `app`. */
+  logIn(): Promise<{ readonly access: string; readonly refresh: string; readonly headers: Headers }>
 }
 
-/** The built service as a process on a PostgreSQL database of its own, with the client `app` and the user {@link ADA}. */
-export const serveDatabase = async (t: Test, settings: Record<string, string> = {}): Promise<DatabaseService> => {
-  const { url: database, drop } = await createDatabase()
-  t.teardown(drop)
-  const env = { DATABASE_URL: database, LOGIN_ATTEMPTS: '0', LOG_LEVEL: 'info', ...settings }
-  await heroes('client add app --confidential --secret-stdin'.split(' '), env, SECRET)
-  await heroes('client set app --redirect-uri https://app.example/cb'.split(' '), env)
+/** Starts the service with the client `app` and the user {@link ADA}, on a database of its own unless `settings` name one. */
+export const serveDatabase = async (t: Test, settings: Settings = {}): Promise<DatabaseService> => {
+  const database = settings.DATABASE_URL ?? (await createDatabaseFor(t))
+  const env = { LOGIN_ATTEMPTS: '0', ...settings, DATABASE_URL: database }
+  await administer('client add app --confidential --secret-stdin --redirect-uri https://app.example/cb', env, SECRET)
   const service = await serveProcess(t, env)
   const sql = postgres(database, { max: 2, onnotice: () => {} })
   t.teardown(() => sql.end())
   await ask(`${service.url}/register`, { body: ADA })
-  const form = (fields: Record<string, string>): Question => ({
+  const form: DatabaseService['form'] = fields => ({
     headers: { ...basic('app') },
     body: new URLSearchParams(fields)
   })
   return {
     ...service,
     env,
-    database,
     sql,
     form,
     async logIn() {
-      const { body } = await ask(`${service.url}/auth/token`, form({ grant_type: 'password', ...ADA }))
-      const { access_token: access, refresh_token: refresh } = JSON.parse(body)
+      const { body } = await ask(`${service.url}/auth/token`, form(LOGIN))
+      const { access_token: access, refresh_token: refresh }: Tokens = JSON.parse(body)
       return { access, refresh, headers: { ...bearer(access) } }
     }
   }
+}
+
+const createDatabaseFor = async (t: Test): Promise<string> => {
+  const { url, drop } = await createDatabase()
+  t.teardown(drop)
+  return url
 }
