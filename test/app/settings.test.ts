@@ -1,6 +1,7 @@
 import t from 'tap'
 import { readSettings, SettingError, type Settings, settingsHelp } from '../../app/settings.js'
 import { defaultPolicy } from '../../core/index.js'
+import { settingNames } from '../support/process.js'
 
 t.test('without any setting the defaults hold', async t => {
   t.strictSame(readSettings({}), {
@@ -75,14 +76,13 @@ t.test('each setting is read', async t => {
 })
 
 t.test('an empty setting counts as unset', async t => {
-  const names =
-    settingsHelp()
-      .match(/^ {2}[A-Z_]+/gm)
-      ?.map(name => name.trim()) ?? []
-  t.strictSame(readSettings(Object.fromEntries([...names, 'CORS_ORIGINS'].map(name => [name, '']))), readSettings({}))
+  t.strictSame(
+    readSettings(Object.fromEntries([...settingNames(), 'CORS_ORIGINS'].map(name => [name, '']))),
+    readSettings({})
+  )
 })
 
-t.test('a bad value is refused with the name, what it was and what it may be', async t => {
+t.test('a bad value is refused with the name of the setting, the value and the values that are allowed', async t => {
   const INTEGERS = ['', ' ', 'x', '-1', '1.5', '1e3', '0x1', '+1', '1 ', '9'.repeat(20), '٣']
   const BOOLEANS = ['yes', '1', '0', 'TRUE', 'True', ' true']
   const refused: [name: string, values: readonly string[], expected: string][] = [
@@ -141,18 +141,14 @@ t.test('a bad value is refused with the name, what it was and what it may be', a
     }
   }
   const tried = new Set(refused.map(([name]) => name))
-  const names =
-    settingsHelp()
-      .match(/^ {2}[A-Z_]+/gm)
-      ?.map(name => name.trim()) ?? []
   t.strictSame(
-    names.filter(name => !tried.has(name)),
+    settingNames().filter(name => !tried.has(name)),
     ['HOST', 'DATABASE_URL', 'DATA_DIR'],
-    'any text will do for these, or has its own test'
+    'these accept any text or have a test of their own'
   )
 })
 
-t.test('DATABASE_URL names one server or several, as libpq has it', async t => {
+t.test('DATABASE_URL names one server or several, in the notation of libpq', async t => {
   const read = (DATABASE_URL: string, hosts: readonly string[], url: string): void => {
     const { database } = readSettings({ DATABASE_URL })
     const expected = hosts.map(place => {
@@ -175,7 +171,7 @@ t.test('DATABASE_URL names one server or several, as libpq has it', async t => {
   read('postgres:///d?host=a,b&port=1,2', ['a:1', 'b:2'], 'postgres://a:1,b:2/d')
 })
 
-t.test("a parameter of DATABASE_URL has libpq's meaning, changes nothing here, or is refused by name", async t => {
+t.test("a parameter of DATABASE_URL has libpq's meaning, is ignored or is refused by name", async t => {
   const urlOf = (query: string): string => {
     const { database } = readSettings({ DATABASE_URL: `postgres://h:1/d?${query}` })
     return database.kind === 'server' ? database.url : ''
@@ -204,7 +200,7 @@ t.test("a parameter of DATABASE_URL has libpq's meaning, changes nothing here, o
   for (const [query, message] of refused) t.throws(() => urlOf(query), { name: 'SettingError', message }, query)
 })
 
-t.test('nothing of a DATABASE_URL that is refused is told but what is wrong', async t => {
+t.test('the refusal of a DATABASE_URL repeats nothing of it', async t => {
   const SCHEME = 'must be memory: or a URL that begins with postgres:// or postgresql://'
   const UNQUOTED = "is no URL: in a user name or password '/', '?', '#' and '@' are written %2F, %3F, %23 and %40"
   const ESCAPE = "has a '%' that begins no character: in a user name or password '%' is written %25"
@@ -242,7 +238,7 @@ t.test('nothing of a DATABASE_URL that is refused is told but what is wrong', as
   }
 })
 
-t.test('a setting whose feature is not built is refused, and not listed', async t => {
+t.test('a setting of a feature that does not exist is refused and not listed', async t => {
   for (const name of ['CORS_ORIGINS', 'METRICS_PORT']) {
     t.throws(() => readSettings({ [name]: '1' }), {
       name: 'SettingError',

@@ -1,4 +1,4 @@
-/** What the bench uses of it: the package has no types of its own. */
+/** The types of what the bench uses of autocannon, which has none of its own. */
 declare module 'autocannon' {
   interface Request {
     method?: string

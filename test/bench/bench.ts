@@ -1,13 +1,13 @@
 import type { Postgres } from './database.js'
 import type { Options } from './options.js'
 
-/** What every workload is given. */
+/** What every workload gets. */
 export interface Bench {
   readonly options: Options
   readonly postgres: Postgres
   /** Where the results go, and what the contestants print. */
   readonly folder: string
-  /** Progress, for a person who waits. */
+  /** Tells a person who waits how far the run is. */
   say(text: string): void
 }
 
@@ -30,18 +30,18 @@ export interface Row {
   readonly label: string
   readonly setting: string
   readonly samples: readonly Sample[]
-  /** To the baseline of the same round and setting; the median of the rounds. */
+  /** The rate divided by that of the baseline in the same round and setting: the median of the rounds. */
   readonly ratio: number | undefined
 }
 
-/** A figure with the floor and the goal that the project sets itself, or one that stands for itself. */
+/** A figure, with the floor and the goal that it should reach, if there are any. */
 export interface Fact {
   readonly what: string
   readonly value: number
   readonly unit?: string
   readonly floor?: number
   readonly goal?: number
-  /** Less is better. */
+  /** True when a smaller value is better. */
   readonly atMost?: boolean
 }
 

@@ -6,7 +6,7 @@ const FIGURES = 150
 const LINE = 22
 const HEADING = 30
 
-/** Requests a second as bars, one group a setting; the line through a bar's end spans the slowest and fastest round. */
+/** Draws requests a second as bars, in a group for each setting. The line at the end of a bar goes from the slowest round to the fastest. */
 export const drawChart = ({ title, rows }: Outcome): string => {
   const most = Math.max(1, ...rows.flatMap(({ samples }) => samples.map(({ rate }) => rate)))
   const settings = [...new Set(rows.map(({ setting }) => setting))]

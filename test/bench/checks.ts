@@ -3,9 +3,7 @@ import { join } from 'node:path'
 import { BASIC, CHAINS_FILE, heroName, PREFIX, secret, TOKENS_FILE } from './data.js'
 import type { Running } from './processes.js'
 
-/*
- * A contestant that is fast because it skips something is none: before it is timed, each must refuse what the others refuse.
- */
+// Before a contestant is timed, it must refuse what the others refuse: one that skips a check would be faster for that.
 
 const NUMBER = 7
 
@@ -22,7 +20,7 @@ export const checkReads = async (running: Running): Promise<void> => {
   if (answersHeroes) expect(running, found.text, found.text === JSON.stringify({ id: NUMBER, name: heroName(NUMBER) }))
   else expect(running, found.text, typeof JSON.parse(found.text).sub === 'string')
   const refused = [secret('benchunknown', NUMBER)]
-  // The peers' stores hold none of these.
+  // The stores of the other libraries do not hold these tokens.
   if (!ownSecrets && contestant.name !== 'node-oauth') {
     refused.push(secret(PREFIX.expired, 1), secret(PREFIX.revoked, 1), secret(PREFIX.ended, 1))
   }
@@ -53,7 +51,7 @@ export const checkCreates = async (running: Running): Promise<void> => {
   }
 }
 
-/** Spends the chain or code with this number. */
+/** Uses up the chain of refresh tokens with this number. */
 export const checkRefreshes = async (running: Running, first: number): Promise<void> => {
   const { ownSecrets, folder } = running
   const token = ownSecrets ? lines(join(folder, CHAINS_FILE))[first - 1] : secret(PREFIX.chain, first)
@@ -69,6 +67,7 @@ export const checkRefreshes = async (running: Running, first: number): Promise<v
   expect(running, 'an unknown refresh token', (await refresh(secret('benchunknown', 1))).status === 400)
 }
 
+/** Uses up the code with this number. */
 export const checkCodes = async (running: Running, first: number): Promise<void> => {
   const exchange = () =>
     askForToken(running, { grant_type: 'authorization_code', code: secret(PREFIX.code, first) }, BASIC)

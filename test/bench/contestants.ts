@@ -17,18 +17,18 @@ export type ContestantName =
 export interface Contestant {
   readonly name: ContestantName
   readonly label: string
-  /** Where its rows are. */
+  /** Where its rows are stored. */
   readonly store: 'postgres' | 'embedded' | 'own'
-  /** The script under contestants/; undefined: this service as it is delivered. */
+  /** The script in contestants/. Undefined for this service as it is delivered. */
   readonly script: string | undefined
   readonly env?: Readonly<Record<string, string>>
-  /** Of the checkout that `--before` names. */
+  /** True for the service of the checkout that `--before` names. */
   readonly before?: true
-  /** It makes its tokens itself, and says which. */
+  /** True when the contestant makes its tokens itself and writes them to a file. */
   readonly ownSecrets: boolean
   readonly readPath: string
   readonly tokenPath: string
-  /** What its GET answers for a hero; undefined when it is something else. */
+  /** True when its GET answers with a hero. */
   readonly answersHeroes: boolean
 }
 

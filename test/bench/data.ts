@@ -1,6 +1,6 @@
 /**
- * What every contestant holds. The secrets are counted, so that a load generator can make any of them out of its
- * number; their digests, which is what stores look for, are as scattered as those of random ones.
+ * The data that every contestant holds. A secret is made from its number, so that a load generator can make any of them.
+ * Stores look for digests, and these are as scattered as the digests of random secrets.
  */
 export const CLIENT = { id: 'bench', secret: 'a-secret-of-more-than-24-characters' }
 export const BASIC = `Basic ${Buffer.from(`${CLIENT.id}:${CLIENT.secret}`).toString('base64')}`
@@ -10,11 +10,11 @@ export const USERS = 1000
 export const PREFIX = {
   access: 'benchaccess',
   refresh: 'benchrefresh',
-  /** Access tokens that must open nothing: past their time, of a grant that was revoked, revoked by themselves. */
+  /** Access tokens that must be refused: one is expired, one belongs to a revoked grant, one is itself revoked. */
   expired: 'benchexpired',
   revoked: 'benchrevoked',
   ended: 'benchended',
-  /** Refresh tokens that begin a chain: each is used once, and its answer names the next. */
+  /** Refresh tokens that begin a chain: each is used once, and the answer gives the next. */
   chain: 'benchchain',
   code: 'benchcode'
 } as const
@@ -24,7 +24,7 @@ const LENGTH = 32
 export const secret = (prefix: string, number: number): string =>
   prefix + String(number).padStart(LENGTH - prefix.length, '0')
 
-/** The same in SQL, for a column or an expression of integers. */
+/** {@link secret} in SQL, for an expression whose value is the number. */
 export const sqlSecret = (prefix: string, number: string): string =>
   `'${prefix}' || lpad((${number})::text, ${LENGTH - prefix.length}, '0')`
 
@@ -40,7 +40,7 @@ export interface Sizes {
   readonly codes: number
 }
 
-/** How a parent tells a contestant what to hold; a contestant that makes its own tokens writes them to `folder`. */
+/** What a contestant is told at its start. One that makes its own tokens writes them to `folder`. */
 export interface ContestantSettings extends Sizes {
   readonly port: number
   readonly databaseUrl: string

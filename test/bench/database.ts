@@ -12,18 +12,18 @@ import { cpuSeconds, familyOf, parentOf } from './machine.js'
 export interface Clone {
   readonly url: string
   readonly execute: Execute
-  /** The first value of the first row. */
+  /** Runs a statement: the first value of its first row. */
   value(statement: string): Promise<unknown>
   drop(): Promise<void>
 }
 
 export interface Postgres {
   readonly version: string
-  /** A database of its own with these rows: a copy of one that was loaded once. `prepare` alters what is copied. */
+  /** Makes a database with these rows: a copy of a database that is loaded once. `prepare` changes the database that is copied. */
   clone(sizes: Sizes, prepare?: Prepare): Promise<Clone>
-  /** Gives a loaded database's room on the disk back. */
+  /** Drops the loaded database that is copied, to free its space on the disk. */
   forget(sizes: Sizes, prepare?: Prepare): Promise<void>
-  /** What the server has computed since it started. */
+  /** The processor time of the server since its start, in seconds. */
   cpu(): number
   remove(): Promise<void>
 }
@@ -35,8 +35,8 @@ export interface Prepare {
 
 export const startPostgres = async (): Promise<Postgres> => {
   const server = await startServer()
-  // What is on the disk before an answer goes out stays as it is; only the checkpoints are moved out of the timed runs. The
-  // buffers are what PostgreSQL's manual advises.
+  // Commits stay durable. Only the checkpoints are kept out of the timed runs, and the buffers have the size that the manual
+  // of PostgreSQL advises.
   const settings = [
     "max_wal_size = '8GB'",
     "checkpoint_timeout = '1h'",
@@ -65,7 +65,7 @@ export const startPostgres = async (): Promise<Postgres> => {
     await sql`set work_mem = '256MB'`
     await sql`set maintenance_work_mem = '512MB'`
     const execute: Execute = statement => sql.unsafe(statement)
-    // The rows are known to fit, and checking ten million foreign keys takes longer than writing them.
+    // The rows are consistent, and to check ten million foreign keys takes longer than to write them.
     await sql`set session_replication_role = replica`
     await withoutIndexes(sql, sizes.tokens >= 1_000_000, async () => {
       await load(execute, sizes, await createPasswordHasher().hash(PASSWORD))
@@ -115,7 +115,7 @@ export const startPostgres = async (): Promise<Postgres> => {
   }
 }
 
-/** An embedded database's folder with the rows. */
+/** Makes a folder with an embedded database that holds the rows. */
 export const loadEmbedded = async (folder: string, sizes: Sizes): Promise<void> => {
   rmSync(folder, { recursive: true, force: true })
   const { openEmbedded } = await import('../../adapters/postgres/database.js')
@@ -137,7 +137,7 @@ const urlOf = (server: string, database: string): string => {
   return url.href
 }
 
-/** Loads without the secondary indexes, which are made afterwards: for millions of rows several times as fast. */
+/** Loads without the secondary indexes and makes them afterwards, which is several times as fast for millions of rows. */
 const withoutIndexes = async (sql: postgres.Sql, wanted: boolean, work: () => Promise<void>): Promise<void> => {
   if (!wanted) return work()
   const indexes = await sql<{ name: string; definition: string }[]>`

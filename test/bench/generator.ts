@@ -3,22 +3,22 @@ import { fileURLToPath } from 'node:url'
 import type { Plan } from './plan.js'
 import { track } from './processes.js'
 
-/** What one run of a load generator came to. Times in microseconds. */
+/** The result of one run of a load generator. Times are in microseconds. */
 export interface Load {
   readonly requests: number
   readonly seconds: number
   readonly bytes: number
   readonly p50: number
   readonly p99: number
-  /** Answers with a status of 400 or more. */
+  /** The number of answers with a status of 400 or more. */
   readonly refused: number
-  /** Connections that were refused or lost, and answers that did not come. */
+  /** The number of connections that were refused or lost and of answers that did not come. */
   readonly failed: number
 }
 
 export const generator: 'wrk' | 'autocannon' = spawnSync('wrk', ['--version']).error ? 'autocannon' : 'wrk'
 
-/** Requests for so many seconds from another process. Ending it early resolves with what there is. */
+/** Sends requests from another process for so many seconds. After `stop`, `done` resolves with the figures so far. */
 export const startLoad = (
   url: string,
   plan: Plan,

@@ -3,13 +3,13 @@ import autocannon from 'autocannon'
 import { secret } from './data.js'
 import type { Plan } from './plan.js'
 
-/** load.lua's requests and figures where wrk is missing. Slower than wrk by far, and in whole milliseconds. */
+/** Sends the requests of load.lua where wrk is missing. It is much slower than wrk, and its times are whole milliseconds. */
 const { url, plan, connections, seconds }: { url: string; plan: Plan; connections: number; seconds: number } =
   JSON.parse(process.argv[2] ?? '{}')
 
 const secrets = plan.file === undefined ? undefined : readFileSync(plan.file, 'utf8').trimEnd().split('\n')
 let number = (plan.first ?? 1) - 1
-/** The refresh tokens of answers: autocannon forgets a connection's context with every request. */
+/** The refresh tokens of the answers. They are shared, as autocannon keeps no context for a connection. */
 const ready: string[] = []
 
 const random = (most: number): number => 1 + Math.floor(Math.random() * most)

@@ -1,5 +1,5 @@
--- The requests of one run for wrk, and its figures as one line of JSON. What the requests are comes as key=value after
--- wrk's `--`: see plan.ts. One thread: all connections share this state.
+-- Makes the requests of one run of wrk, and prints its figures as one line of JSON. The plan of plan.ts comes as key=value
+-- behind wrk's `--`. There is one thread, so that all connections share this state.
 
 local plan = {}
 local head, tail, number, prefix, width
@@ -38,7 +38,7 @@ end
 
 local FORM = 'application/x-www-form-urlencoded'
 
--- POST of a hero whose name nobody has.
+-- POST of a hero with a name that no hero has.
 function kinds.create()
   local tokens = tonumber(plan.tokens)
   return function()
@@ -48,7 +48,7 @@ function kinds.create()
   end
 end
 
--- The refresh grant. There are as many chains as connections: an answer's token is the next request's.
+-- The refresh grant. There are as many chains as connections: a request uses the token of an earlier answer.
 function kinds.refresh()
   secrets = plan.file and lines(plan.file)
   local ready, taken = {}, 0
@@ -66,7 +66,7 @@ function kinds.refresh()
   end
 end
 
--- The code exchange: each code once.
+-- The code exchange. Each code is used once.
 function kinds.code()
   return function()
     number = number + 1

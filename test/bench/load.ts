@@ -3,7 +3,7 @@ import { CLIENT, PREFIX, type Sizes, sqlDigest, sqlSecret, USERS } from './data.
 
 export type Execute = (statement: string) => Promise<unknown>
 
-/** Fills an empty, migrated database, of a server or embedded. */
+/** Fills a migrated database that has no rows. */
 export const load = async (execute: Execute, sizes: Sizes, password: PasswordHash): Promise<void> => {
   await loadHeroes(execute, 1, sizes.heroes)
   await execute(`
@@ -33,11 +33,11 @@ export const loadHeroes = async (execute: Execute, from: number, to: number): Pr
 interface TokenKind {
   readonly access: string
   readonly refresh: string | undefined
-  /** Added to the present instant, in SQL. */
+  /** An SQL interval, with its sign, which is added to the present time. */
   readonly expires?: string
 }
 
-/** Each with a grant of its own. */
+/** Loads tokens, each with a grant of its own. */
 export const loadTokens = async (
   execute: Execute,
   from: number,
@@ -50,7 +50,7 @@ export const loadTokens = async (
     insert into "grant" (id, user_id, client_id, scopes, expires_at, sweep_at)
     select ${id}, 1 + i % ${USERS}, '${CLIENT.id}', '{}', now() + interval '1 year', now() ${expires}
     from ${numbers} order by 1`)
-  // In the order of the key: the index grows at its end, and a load of millions stays one of minutes.
+  // The rows come in the order of the key, so that the index grows at its end and millions of rows load in minutes.
   await execute(`
     insert into token
       (access_digest, refresh_digest, grant_id, scopes, issuedate, expirationdate, refresh_expirationdate)

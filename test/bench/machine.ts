@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { arch, availableParallelism, cpus, platform, release, totalmem } from 'node:os'
 
-/** The first core is for the load and PostgreSQL, the second for Node: on one, each would be measured at the other's expense. */
+/** The first core is for the load and PostgreSQL, the second for Node: on one core, each would slow the other. */
 const LOAD_CORE = 0
 const NODE_CORE = 1
 
@@ -11,7 +11,7 @@ export const pinned =
   availableParallelism() > 1 &&
   spawnSync('taskset', ['-c', String(NODE_CORE), 'true']).status === 0
 
-/** Binds this process and all that it starts from then on: the load generators and PostgreSQL. */
+/** Binds this process, and the load generators and PostgreSQL that it starts afterwards, to the core of the load. */
 export const pinToLoadCore = (): void => {
   if (pinned) spawnSync('taskset', ['-a', '-p', '-c', String(LOAD_CORE), String(process.pid)])
 }
@@ -20,21 +20,21 @@ export const pinToLoadCore = (): void => {
 export const onNodeCore = (command: readonly string[]): string[] =>
   pinned ? ['taskset', '-c', String(NODE_CORE), ...command] : [...command]
 
-/** A command line that runs wherever the kernel sees fit: this process's own binding is inherited else. */
+/** A command line that runs on every core. Without it a process would inherit the binding of this one. */
 export const onEveryCore = (command: readonly string[]): string[] =>
   pinned ? ['taskset', '-c', `0-${cpus().length - 1}`, ...command] : [...command]
 
-/** A second's worth of the kernel's clock ticks: Linux has fixed it for user space. */
+/** The unit in which Linux tells times to processes is a hundredth of a second on every machine. */
 const TICKS_PER_SECOND = 100
 
-/** Seconds that the processes have computed, their ended children included. Zero where the kernel does not tell. */
+/** The processor time of the processes and their ended children, in seconds. Zero where the kernel does not tell it. */
 export const cpuSeconds = (pids: readonly number[]): number => {
   let ticks = 0
   for (const pid of pids) for (const value of statOf(pid)?.times ?? []) ticks += value
   return ticks / TICKS_PER_SECOND
 }
 
-/** The process and its children: PostgreSQL's postmaster and its backends. */
+/** The ids of a process and its children, such as PostgreSQL's postmaster and its backends. */
 export const familyOf = (pid: number): number[] => {
   try {
     return [
@@ -52,7 +52,8 @@ export const parentOf = (pid: number): number | undefined => statOf(pid)?.parent
 
 const statOf = (pid: number): { readonly parent: number; readonly times: readonly number[] } | undefined => {
   try {
-    // After the name, which may hold anything: state, parent, ...; the 12th to 15th are own and ended children's times.
+    // Behind the name, which may hold any character, come the state, the parent and so on. The 12th to 15th of these fields
+    // are the times of the process and of its ended children.
     const fields = readFileSync(`/proc/${pid}/stat`, 'latin1')
       .replace(/^.*\) /s, '')
       .split(' ')
@@ -63,7 +64,7 @@ const statOf = (pid: number): { readonly parent: number; readonly times: readonl
   }
 }
 
-/** In megabytes. */
+/** The resident memory in megabytes. Zero where the kernel does not tell it. */
 export const residentMemory = (pid: number): number => {
   try {
     return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0) / 1024

@@ -5,7 +5,7 @@ import { cpuSeconds, residentMemory } from './machine.js'
 import type { Plan } from './plan.js'
 import type { Running } from './processes.js'
 
-/** Times one run. Rejects when any answer was an error: what fails fast is no fast answer. */
+/** Times one run. Rejects when an answer was an error, as an error may be faster than a right answer. */
 export const measure = async (
   bench: Pick<Bench, 'postgres'>,
   running: Pick<Running, 'url' | 'pid' | 'contestant'>,
@@ -28,7 +28,7 @@ export const measure = async (
   }
 }
 
-/** Waits for what an earlier run has left: requests whose client is gone are worked off all the same. */
+/** Waits until the contestant is idle. It also finishes requests of an earlier run whose client has gone. */
 export const settle = async ({ pid }: Pick<Running, 'pid'>): Promise<void> => {
   for (let tries = 0, before = cpuSeconds([pid]); tries < 50; tries++) {
     await sleep(100)

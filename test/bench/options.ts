@@ -1,15 +1,15 @@
 import { parseArgs } from 'node:util'
 
 export interface Options {
-  /** The arguments but the folder: where the results went is a matter of one machine, and none of who repeats the run. */
+  /** The arguments without the folder, which does not matter to someone who repeats the run. */
   readonly asked: readonly string[]
   readonly workloads: readonly string[]
-  /** Live tokens in the database. */
+  /** The number of live tokens in the database. */
   readonly rows: number | undefined
   readonly rounds: number
   readonly seconds: number
   readonly warmUp: number
-  /** Undefined: what each workload has of its own. */
+  /** Undefined when each workload uses numbers of its own. */
   readonly connections: readonly number[] | undefined
   readonly only: readonly string[] | undefined
   readonly out: string | undefined

@@ -5,12 +5,12 @@ import { BASIC, CHAINS_FILE, PASSWORD, PREFIX, TOKENS_FILE, USERS } from './data
 export interface Plan {
   readonly kind: 'get' | 'create' | 'refresh' | 'code' | 'login'
   readonly path: string
-  /** Secrets are counted on from here: each of a run's is used once. */
+  /** The number of the first secret. A run uses each secret once, in ascending order. */
   readonly first?: number
   readonly prefix?: string
-  /** A file of secrets instead of counted ones. */
+  /** A file with the secrets, where they are not made from numbers. */
   readonly file?: string
-  /** How many access tokens and heroes there are to choose from. */
+  /** The number of access tokens among which requests choose, and of heroes and of users. */
   readonly tokens?: number
   readonly heroes?: number
   readonly users?: number
@@ -22,7 +22,7 @@ export interface Plan {
 
 export interface Target {
   readonly url: string
-  /** Of the contestant's own secrets, if it makes any. */
+  /** The folder with the contestant's own secrets, if it makes any. */
   readonly folder: string
   readonly ownSecrets: boolean
 }
@@ -42,7 +42,7 @@ export const createPlan = (tokens: number): Plan => ({
   path: '/heroes',
   prefix: PREFIX.access,
   tokens,
-  // No two runs make heroes of one name.
+  // No two runs may create heroes of the same name.
   name: `made ${Date.now()} ${runs++}`
 })
 

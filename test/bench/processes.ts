@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from '../support/ports.js'
 import type { Contestant } from './contestants.js'
 import { type ContestantSettings, SETTINGS, type Sizes } from './data.js'
 import { onEveryCore, onNodeCore } from './machine.js'
@@ -22,7 +23,7 @@ const programIn = (checkout: string): string => {
 export interface Running extends Target {
   readonly contestant: Contestant
   readonly pid: number
-  /** Ends the process and waits for that. */
+  /** Ends the process. Resolves when it has ended. */
   stop(): Promise<void>
 }
 
@@ -31,13 +32,13 @@ export interface StartOptions {
   readonly databaseUrl?: string | undefined
   readonly dataDir?: string | undefined
   readonly env?: Readonly<Record<string, string>>
-  /** For what it prints, and for its own secrets. */
+  /** The folder for its output and its own secrets. */
   readonly folder: string
-  /** Lets the contestant's threads have every core, as in production; else they share Node's. */
+  /** True when the contestant's threads may use every core, as in production. Otherwise they share one core. */
   readonly everyCore?: boolean
   /** The checkout that `--before` names. */
   readonly before?: string | undefined
-  /** Where to leave a profile. */
+  /** The folder for a profile. */
   readonly profile?: string | undefined
 }
 
@@ -46,7 +47,7 @@ process.on('exit', () => {
   for (const child of alive) child.kill('SIGKILL')
 })
 
-/** Sees to it that the child does not outlive this process, unless that is killed outright. */
+/** Kills the child when this process ends, unless this process ends by SIGKILL. */
 export const track = <Child extends ChildProcess>(child: Child): Child => {
   alive.add(child)
   child.once('exit', () => alive.delete(child))
@@ -102,15 +103,7 @@ export const start = async (contestant: Contestant, options: StartOptions): Prom
   }
 }
 
-export const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  return typeof address === 'object' && address ? address.port : 0
-}
-
-/** Filling a hundred thousand rows takes a contestant a while. */
+/** A contestant may need this many milliseconds to load its rows. */
 const PATIENCE = 120_000
 
 const listening = async (child: ChildProcess, port: number, log: string): Promise<void> => {
@@ -122,6 +115,7 @@ const listening = async (child: ChildProcess, port: number, log: string): Promis
   throw new Error(`it did not start: ${readFileSync(log, 'utf8').slice(-2000)}`)
 }
 
+/** True when the port accepts a connection. */
 export const answers = (port: number): Promise<boolean> =>
   new Promise(resolve => {
     const socket = connect(port, '127.0.0.1')

@@ -17,7 +17,7 @@ interface Profile {
 export const profileFolder = ({ folder }: Pick<Bench, 'folder'>, { name }: Contestant): string =>
   join(folder, 'profiles', name)
 
-/** Where the time of each profiled contestant went, idle time aside, by its newest profile. */
+/** Lists where each profiled contestant has spent its time, without idle time, from its newest profile. */
 export const printProfiles = (bench: Pick<Bench, 'folder'>): string =>
   Object.values(CONTESTANTS)
     .flatMap(contestant => {
@@ -59,7 +59,7 @@ const summarize = (file: string): string[] => {
   return [...list(places, 12), '', ...list(functions, LINES)]
 }
 
-/** The package, the folder of this repository, or what of Node or the engine. */
+/** The package, the folder of this repository, or the part of Node or of its engine. */
 const placeOf = (url: string, name: string): string => {
   if (url === '') return name.startsWith('(') ? name : 'native'
   if (url.startsWith('node:')) return url.replace(/^(node:(?:internal\/)?[^/]+).*$/, '$1')

@@ -11,17 +11,17 @@ import { profileFolder } from './profile.js'
 
 export interface Entrant {
   readonly name: ContestantName
-  /** Numbers of connections, or other settings of which each is a timed run. */
+  /** Each setting is a timed run of its own. */
   readonly settings: readonly Setting[]
 }
 
 export interface Setting {
   readonly label: string
   readonly connections: number
-  /** What is sent where the race does not say. */
+  /** The path of the requests, where the race takes it from the setting. */
   readonly path?: string
   readonly gzip?: boolean
-  /** What takes a good part of a second needs more of them than the options may give. */
+  /** The shortest time of a run, for requests that take a good part of a second each. */
   readonly leastSeconds?: number
 }
 
@@ -29,11 +29,11 @@ export interface Race {
   readonly entrants: readonly Entrant[]
   readonly sizes: Sizes
   readonly prepare?: Prepare
-  /** Whether each turn gets a database that nobody has written to. */
+  /** True when each turn gets a new copy of the database. */
   readonly fresh: boolean
   readonly env?: Readonly<Record<string, string>>
   check(running: Running): Promise<void>
-  /** The requests of the `turn`-th run of one process. Warm-ups count. */
+  /** The requests of a run. `turn` counts the runs of one process, warm-ups included. */
   plan(running: Running, setting: Setting, turn: number): Plan
 }
 
@@ -43,11 +43,11 @@ export const connectionSettings = (bench: Bench, own: readonly number[]): Settin
   (bench.options.connections ?? own).map(connections => ({
     label: `${connections}`,
     connections,
-    // Node compiles what was called often enough, and one connection calls a tenth as often as many.
+    // Node compiles a function after enough calls, and one connection makes a tenth of the calls that many make.
     ...(connections === 1 && { leastSeconds: 5 })
   }))
 
-/** Rounds in which each entrant has its turn, the next one in the opposite order: whatever drifts meets all alike. */
+/** Runs rounds in which each entrant has a turn. Every second round goes in the opposite order, so that a drift of the machine affects all alike. */
 export const run = async (bench: Bench, race: Race): Promise<Results> => {
   const { options } = bench
   const entrants = race.entrants.filter(({ name }) => options.only?.includes(name) ?? true)
@@ -112,7 +112,7 @@ const enter = (
 
 const keyOf = (name: ContestantName, label: string): string => `${name} ${label}`
 
-/** The samples of a contestant in a setting, one a round; none when it did not take part. */
+/** The samples of a contestant in a setting, one for each round. None when it did not take part. */
 export const samplesOf = (results: Results, name: ContestantName, label: string): readonly Sample[] =>
   results.get(keyOf(name, label)) ?? []
 
@@ -129,7 +129,7 @@ export const ratioOf = (
   return ratios.length === 0 ? undefined : median(ratios)
 }
 
-/** The faster of each round. */
+/** The fastest sample of each round. */
 export const fastest = (...contestants: readonly (readonly Sample[])[]): Sample[] => {
   const rounds = Math.max(0, ...contestants.map(samples => samples.length))
   return Array.from({ length: rounds }, (_, round) =>
@@ -137,7 +137,7 @@ export const fastest = (...contestants: readonly (readonly Sample[])[]): Sample[
   )
 }
 
-/** A row for each entrant and setting, by setting, with the ratio to whoever is its baseline. */
+/** A row for each setting and entrant, with the ratio to the baseline of the entrant. */
 export const rowsOf = (
   race: Race,
   results: Results,

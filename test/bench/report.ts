@@ -60,7 +60,7 @@ const rounded = (value: number): string => Math.round(value).toLocaleString('en'
 const numeral = (value: number): string =>
   Math.abs(value) < 100 ? String(Math.round(value * 100) / 100) : rounded(value)
 
-/** As Markdown, with columns of one width: to be read on a terminal and to be pasted. */
+/** A Markdown table with aligned columns, to be read on a terminal and to be pasted. */
 const align = (lines: readonly (readonly string[])[]): string[] => {
   const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map(line => line[column]?.length ?? 0)))
   const draw = (line: readonly string[]): string =>
@@ -70,7 +70,7 @@ const align = (lines: readonly (readonly string[])[]): string[] => {
   return [draw(head), rule, ...rest.map(draw)]
 }
 
-/** The workload's figures as JSON and, where there is something to compare, as a chart. The files' names. */
+/** Writes the figures of a workload as JSON and, where there is something to compare, as a chart. Returns the names of the files. */
 export const writeOutcome = (folder: string, name: string, outcome: Outcome, conditions: object): string[] => {
   const json = join(folder, `${name}.json`)
   writeFileSync(json, `${JSON.stringify({ ...conditions, ...outcome }, undefined, 2)}\n`)

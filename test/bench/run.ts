@@ -14,7 +14,8 @@ import { WORKLOADS } from './workloads.js'
 
 const build = (checkout: string): void => {
   rmSync(builtIn(checkout), { recursive: true, force: true })
-  // The service and the contestants by one compiler with one set of options, apart from `dist`, which others may be using.
+  // One compiler with one set of options builds the service and the contestants. The output is not in `dist`, which other
+  // processes may be using.
   const { status } = spawnSync('npx', ['tsc', '-p', join(checkout, 'test/bench')], { stdio: 'inherit' })
   if (status !== 0) throw new Error('the build failed')
 }
@@ -55,7 +56,7 @@ const main = async (options: Options): Promise<void> => {
         if (options.profile) console.log(printProfiles(bench))
         for (const file of writeOutcome(folder, name, outcome, conditions)) say(file)
       } catch (error) {
-        // The others' figures are worth having, and an hour of them more so.
+        // A workload that fails does not end the run, as the figures of the others are still wanted.
         console.log(`\n## ${name} failed: ${error instanceof Error ? error.stack : error}`)
         process.exitCode = 1
       }

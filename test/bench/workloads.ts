@@ -15,7 +15,7 @@ import { startup } from './workloads/startup.js'
 import { tail } from './workloads/tail.js'
 import { timing } from './workloads/timing.js'
 
-/** By the names of the command line, in the order of a whole run. */
+/** The workloads by their names on the command line, in the order of a whole run. */
 export const WORKLOADS: Readonly<Record<string, Workload>> = {
   read,
   create,

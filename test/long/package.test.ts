@@ -7,6 +7,7 @@ import t from 'tap'
 import { createDatabase } from '../support/postgres.js'
 import { ask, startProcess, temporaryFolder } from '../support/process.js'
 import { bearer } from '../support/service.js'
+import { ADA } from '../support/world.js'
 
 // A folder outside of the checkout: inside, Node would find the node_modules of the checkout.
 const folder = temporaryFolder(t)
@@ -90,10 +91,9 @@ t.test('the core, memory and crypto need no package but argon2, and serve in a h
   const host = startProcess(t, [], {}, program)
   const [, port] = await host.until(/listening on (\d+)/)
   const url = `http://127.0.0.1:${port}`
-  const ada = { username: 'ada', password: 'correct horse' }
-  t.match(await ask(`${url}/register`, { body: ada }), { status: 200, body: '{"id":1}' })
-  t.match(await ask(`${url}/register`, { body: ada }), { status: 409 })
-  const { accessToken } = JSON.parse((await ask(`${url}/token`, { body: ada })).body)
+  t.match(await ask(`${url}/register`, { body: ADA }), { status: 200, body: '{"id":1}' })
+  t.match(await ask(`${url}/register`, { body: ADA }), { status: 409 })
+  const { accessToken } = JSON.parse((await ask(`${url}/token`, { body: ADA })).body)
   const headers = { ...bearer(accessToken) }
   t.match(await ask(`${url}/heroes`, { headers, body: { name: 'Starling' } }), { body: '{"id":1,"name":"Starling"}' })
   t.match(await ask(`${url}/heroes`, { headers }), { status: 200, body: '[{"id":1,"name":"Starling"}]' })
@@ -116,11 +116,11 @@ t.test('the core, memory and crypto need no package but argon2, and serve in a h
   // Ten wrong passwords are the limit, whatever address and grant type the body names.
   const attempts: number[] = []
   for (let attempt = 1; attempt <= 12; attempt++) {
-    const body = { ...ada, password: 'wrong', address: `x${attempt}`, grantType: 'refresh_token', scope: 'x' }
+    const body = { ...ADA, password: 'wrong', address: `x${attempt}`, grantType: 'refresh_token', scope: 'x' }
     attempts.push(await post('/token', JSON.stringify(body)))
   }
   t.strictSame(attempts, [...Array(10).fill(400), 429, 429])
-  t.equal(await post('/token', JSON.stringify({ ...ada, address: 'x1' })), 429, 'the right password is refused too')
+  t.equal(await post('/token', JSON.stringify({ ...ADA, address: 'x1' })), 429, 'the right password is refused too')
 })
 
 t.test('a command starts without the database engine that it does not use', async t => {

@@ -1,3 +1,5 @@
+// What the fuzzer sends over one connection: requests in a row, with something broken behind some of them.
+
 import { brokenBody, garbage } from './fuzz-faults.js'
 import { type Credentials, type Expected, wellFormedRequest, write } from './fuzz-requests.js'
 import { createRandom, type Random } from './random.js'

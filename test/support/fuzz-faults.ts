@@ -1,3 +1,5 @@
+// Broken requests of the fuzzer, with the answers that they may get.
+
 import { BODY_LIMIT, type Credentials, type Expected, FORM_TYPE, JSON_TYPE } from './fuzz-requests.js'
 import type { Random } from './random.js'
 

@@ -1,3 +1,5 @@
+// Well-formed requests of the fuzzer, as bytes and with the answers that they may get.
+
 import type { Random } from './random.js'
 
 /** What a request may be answered. */

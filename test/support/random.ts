@@ -1,3 +1,5 @@
+// Random choices that a seed repeats, for the fuzzer.
+
 /** Choices that one seed always makes alike. */
 export interface Random {
   /** A whole number from 0 to `n - 1`. */

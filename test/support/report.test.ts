@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import t from 'tap'
 import { report } from './report.js'
 
-/** What the report writes about a run of tap, and whether it calls it green. */
+/** What the report writes about a run of tap, and whether the run is green. */
 const read = async (tap: string, exitCode = 1, complaints = '') => {
   let text = ''
   const green = await report(Readable.from([tap]), Promise.resolve({ exitCode, complaints }), part => {
@@ -27,14 +27,14 @@ const PROCESS = (signal: string, exitCode: string): string => `  ---
   ...
 `
 
-t.test('a green run is a line a file and its totals', async t => {
+t.test('a green run is reported in a line for each file and the totals', async t => {
   t.strictSame(await read(`TAP version 14\n1..1\n${PASSING}# { total: 2, pass: 2 }\n# time=1300ms\n`, 0), {
     green: true,
     text: 'ok        1.2 s      2  test/a.test.ts\n\n2 passed, 0 failed in 1 file\n'
   })
 })
 
-t.test('a failed assertion is told at the end, with where it stands and what was expected and seen', async t => {
+t.test('a failed assertion is reported at the end with its place, what was expected and what was found', async t => {
   const tap = `TAP version 14
 1..2
 # Subtest: test/b.test.ts
@@ -89,7 +89,7 @@ at test/b.test.ts:6:7
   })
 })
 
-t.test('a file that dies is told with how, and with what stood on stderr', async t => {
+t.test('a file that dies is reported with its signal or exit code, and with the end of stderr', async t => {
   const killed = `# Subtest: test/b.test.ts
     ok 1 - should be equal
     # test count(1) != plan(null)
@@ -106,7 +106,7 @@ not ok 1 - test/b.test.ts # time=50ms
   })
 })
 
-t.test('a test that runs out of time is told with where it begins', async t => {
+t.test('a test that runs out of time is reported with the place where it begins', async t => {
   const tap = `1..1
 # Subtest: test/b.test.ts
     # Subtest: never ends
@@ -128,7 +128,7 @@ ${PROCESS('SIGALRM', 'null')}`
   t.match((await read(tap)).text, /^FAILED {2}test\/b\.test\.ts > never ends > timeout!\nat test\/b\.test\.ts:2:3\n/m)
 })
 
-t.test('what was skipped or is to do is named', async t => {
+t.test('tests that are skipped or to do are named', async t => {
   const tap = `1..1
 # Subtest: test/b.test.ts
     ok 1 - in a browser # SKIP there is none
@@ -148,7 +148,7 @@ to do: test/b.test.ts > some day (think)
   })
 })
 
-t.test('lines that no test reaches fail the run and are listed', async t => {
+t.test('lines that no test reaches make the run fail and are listed', async t => {
   const table = 'File  | % Lines | Uncovered Line #s\n a.ts |      50 | 4-5\n'
   t.strictSame(await read(`1..1\n${PASSING}${table}# { total: 2, pass: 2 }\n`), {
     green: false,
@@ -156,7 +156,7 @@ t.test('lines that no test reaches fail the run and are listed', async t => {
   })
 })
 
-t.test('a run that ends early, with nothing or over something else is not green', async t => {
+t.test('a run that ends early, runs no test or fails outside of the tests is not green', async t => {
   for (const exitCode of [0, 1])
     t.match(await read(`1..2\n${PASSING}`, exitCode), {
       green: false,
@@ -167,14 +167,14 @@ t.test('a run that ends early, with nothing or over something else is not green'
   t.match(await read(`1..1\n${PASSING}# error thrown in teardown\n`), { text: /exit code 1\.\n# error thrown/ })
 })
 
-t.test('of very many failures fifty are told in full', async t => {
+t.test('of very many failures fifty are described', async t => {
   const points = Array.from({ length: 60 }, (_, i) => `    not ok ${i + 1} - number ${i + 1}\n`)
   const tap = `1..1\n# Subtest: test/b.test.ts\n${points.join('')}    1..60\nnot ok 1 - test/b.test.ts # time=50ms\n`
   const { text } = await read(tap)
   t.match(text, /number 50\n\n\.\.\. and 10 more\n\n0 passed, 60 failed in 1 file\n$/)
 })
 
-t.test('what tests print is there at once', async t => {
+t.test('what tests print is passed on at once', async t => {
   const tap = `1..1\n# Subtest: test/b.test.ts\nprinted\n    ok 1 - x\n    1..1\nok 1 - test/b.test.ts # time=50ms\n`
   t.match((await read(tap, 0)).text, /^printed\nok /)
 })

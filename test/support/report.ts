@@ -1,19 +1,21 @@
+// What a run of the tests prints for people.
+
 import type { Readable } from 'node:stream'
 import { inspect } from 'node:util'
 import { Parser, type Result } from 'tap-parser'
 
 /** How a run of tap ended. */
 export interface Ending {
-  /** Zero when every test passed and the coverage was full. */
+  /** Zero when every test passed and every line was reached. */
   readonly exitCode: number
-  /** What the test files and what they started wrote to stderr, the end of it at least. */
+  /** The end of what the test files and their processes wrote to stderr. */
   readonly complaints: string
 }
 
 interface Failure {
   readonly title: string
   readonly diagnosis: Diagnosis
-  /** The place of the nearest assertion or test that knows its own. */
+  /** The place of the assertion, or of the nearest test around it that tells its place. */
   at: Place | undefined
 }
 
@@ -24,12 +26,12 @@ interface Place {
   readonly columnNumber: number
 }
 
-/** As many failures are told in full. */
+/** So many failures are described, and the others are counted. */
 const MOST = 50
 
 /**
- * Turns the TAP of a run into plain text: a line for each file while the run goes on, what failed and where
- * when it is over, and the totals as the last line. Returns true when everything ran and nothing failed.
+ * Turns the TAP of a run into plain text. Each file gets a line when it ends. The failures follow when the run is over,
+ * and the totals are the last line. Returns true when everything ran and nothing failed.
  */
 export const report = async (
   tap: Readable,
@@ -64,7 +66,7 @@ export const report = async (
   parser.on('todo', ({ fullname, todo }: Result) => omitted.push(`to do: ${fullname} (${todo})\n`))
   parser.on('comment', (comment: string) => comments.push(comment))
   parser.on('extra', (text: string) => {
-    // What tests print comes before the end of the last file; the table of coverage comes after it.
+    // What tests print comes before the end of the last file, and the table of coverage after it.
     if (files.ended < files.planned) write(text)
     else afterwards += text
   })
@@ -106,7 +108,7 @@ export const report = async (
   return green
 }
 
-/** A test that ends too early or too late does not know its place, but the test around it does. */
+/** Finds places for failures without one: a test that ends too early or too late tells no place, but the test around it does. */
 const watchPlaces = (parser: Parser, failures: readonly Failure[]): void => {
   parser.on('child', (child: Parser) => watchPlaces(child, failures))
   parser.on('assert', (result: Result) => {
@@ -145,7 +147,7 @@ const describe = ({ title, diagnosis, at }: Failure): string => {
 
 const show = (value: unknown): string => inspect(value, { depth: 5, breakLength: 100 })
 
-/** The line above the mark that tap puts under where an assertion stands. */
+/** The line of the assertion: the one above the mark that tap sets. */
 const statementIn = (source: string): string => {
   const lines = source.split('\n').filter(line => line.trim())
   const mark = lines.findIndex(line => /^-*\^$/.test(line))

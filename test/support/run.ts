@@ -1,3 +1,5 @@
+// Runs every suite, or the files that the command line names. With --long, runs those of test/long/.
+
 import { spawn, spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -5,7 +7,6 @@ import { fileURLToPath } from 'node:url'
 import { startServer } from './postgres.js'
 import { type Ending, report } from './report.js'
 
-// Runs every suite, or the files that the command line names; with --long those of test/long/.
 const windows = process.platform === 'win32'
 const long = process.argv.includes('--long')
 const args = process.argv.slice(2).filter(arg => arg !== '--long')
@@ -17,22 +18,22 @@ if (long && !named) {
       .map(file => `test/long/${file}`)
   )
 }
-// Long suites look at the clock of real processes, so that they have the machine to themselves.
+// Long suites measure times of real processes, so no other suite runs beside them.
 if (long) args.unshift('--jobs=1', '--timeout=600')
-// A few suites cannot reach every line, and a run of theirs does not fail for it.
+// A run of a few suites cannot reach every line, and does not fail for that.
 if (long || named) args.unshift('--disable-coverage', '--allow-empty-coverage')
 
 const tapPackage = import.meta.resolve('tap/package.json')
 const cli = fileURLToPath(new URL('dist/esm/run.mjs', tapPackage))
-// As it is installed, tap loads TypeScript by itself. It would build itself without that only once it runs, and the coverage
-// of that first run would be one of two compilers.
+// tap as it is installed compiles TypeScript itself. It would build itself without that during its first run, whose coverage
+// would then come from two compilers, so it is built before.
 const built = createRequire(tapPackage).resolve('@tapjs/test/built')
 if (readFileSync(built, 'utf8').includes('@tapjs/typescript')) spawnSync(process.execPath, [cli, 'build'])
 
 const server = process.env.TEST_DATABASE_URL ? undefined : await startServer()
 const tap = spawn(process.execPath, [cli, '--reporter=tap', ...args], {
   stdio: ['inherit', 'pipe', 'pipe'],
-  // tap dies of a signal without its children, so they share a group that a signal reaches as a whole.
+  // A signal ends tap and not its children, so they share a process group to which signals are sent.
   detached: !windows,
   env: { ...process.env, TEST_DATABASE_URL: server?.url ?? process.env.TEST_DATABASE_URL }
 })

@@ -1,10 +1,12 @@
+// Seconds that a busy machine makes longer, for bounds on how long something takes.
+
 let hundredths = 0
 let ticking = false
 
 /**
- * Begins to count, and returns what says how many seconds have been counted: in hundredths of a second, none of which is
- * made up for. A machine that is busy with other things stretches them, as it stretches what a test waits for,
- * so that a bound in them is one on the service and not on the machine.
+ * Starts to count, and returns a function that tells the seconds so far. A timer counts hundredths of a second, and one
+ * that comes late is not made up for: on a busy machine the count is slower, as is everything that a test waits for.
+ * A bound on these seconds is a bound on the service and not on the machine.
  */
 export const startStopwatch = (): (() => number) => {
   if (!ticking) {

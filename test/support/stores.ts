@@ -1,10 +1,12 @@
+// Stores for tests of rules that hold whatever the store is.
+
 import type { Test } from 'tap'
 import { createMemoryStores } from '../../adapters/memory/stores.js'
 import { openServer } from '../../adapters/postgres/database.js'
 import { createDatabase } from './postgres.js'
 import type { Stores } from './world.js'
 
-/** The stores of a new PostgreSQL database, with a pool of ten; both are gone when the test is over. */
+/** Opens the stores of a new PostgreSQL database with a pool of ten. Both are removed when the test ends. */
 export const openStores = async (t: Test): Promise<Stores> => {
   const { url, drop } = await createDatabase()
   const database = await openServer(url, { pool: 10, prepare: true })
@@ -16,7 +18,7 @@ export const openStores = async (t: Test): Promise<Stores> => {
   return database.stores
 }
 
-/** The stores that a rule must hold on: memory, and a PostgreSQL server with a pool of ten. */
+/** Runs a test on the stores in memory and on those of {@link openStores}. */
 export const onEveryStore = async (t: Test, run: (t: Test, stores: Stores) => Promise<void>): Promise<void> => {
   await t.test('on memory', t => run(t, createMemoryStores()))
   await t.test('on PostgreSQL', async t => run(t, await openStores(t)))

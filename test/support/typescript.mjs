@@ -1,17 +1,17 @@
-// Lets Node import the TypeScript of the tests. tap's own loader starts the compiler in every test file, which costs more
-// than most of them; this one keeps what the compiler made. (tsx joins lines, and coverage of joined lines is always full.)
+// Lets Node import the TypeScript of the tests. tap's own loader starts the compiler in every test file, which takes longer
+// than most of the tests; this loader keeps what the compiler makes. (tsx joins lines, and the coverage of joined lines is always full.)
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { register } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { isMainThread } from 'node:worker_threads'
 
-// The hooks live in a thread of their own, which imports this file as well.
+// Node runs the hooks in a thread of their own, which imports this file too.
 if (isMainThread) register(import.meta.url)
 
 const folder = fileURLToPath(new URL('../../node_modules/.cache/heroes/', import.meta.url))
 
-/** An import of `./file.js` means `./file.ts` where that is what there is. */
+/** An import of `./file.js` means `./file.ts` where there is such a file. */
 export const resolve = (specifier, context, next) => {
   if (context.parentURL?.endsWith('.ts') && /^\.{1,2}\/.*\.js$/.test(specifier)) {
     const source = new URL(specifier.replace(/js$/, 'ts'), context.parentURL)
@@ -40,7 +40,7 @@ const compiled = async (fileName, source) => {
       inlineSources: true
     }
   })
-  // Another test file may be at the same one: the name appears when the content is whole.
+  // Another process may write the same file: the file gets its name when its content is complete.
   mkdirSync(folder, { recursive: true })
   writeFileSync(`${file}.${process.pid}`, outputText)
   renameSync(`${file}.${process.pid}`, file)

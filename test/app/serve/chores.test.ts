@@ -4,7 +4,7 @@ import { startChores } from '../../../app/serve/chores.js'
 import { signal } from '../../support/http.js'
 import { createWorld } from '../../support/world.js'
 
-/** A log that keeps what it is told. */
+/** A log that keeps its warnings. */
 const createLines = () => {
   const lines: unknown[][] = []
   return { lines, warn: (...line: unknown[]) => void lines.push(line) }
@@ -12,7 +12,7 @@ const createLines = () => {
 
 const shifted = (seconds: number) => ({ now: async () => new Date(Date.now() + seconds * 1000) })
 
-t.test('a clock that is more than five seconds off is warned of at the start', async t => {
+t.test('a clock that is more than five seconds off leads to a warning at the start', async t => {
   for (const [seconds, warned] of [
     [0, false],
     [4, false],
@@ -27,7 +27,7 @@ t.test('a clock that is more than five seconds off is warned of at the start', a
   }
 })
 
-t.test('the time that the database takes to answer is not taken for a difference between the clocks', async t => {
+t.test('the time that the database takes to answer does not count as a difference between the clocks', async t => {
   let milliseconds = 0
   t.intercept(Date, 'now', { value: () => milliseconds })
   for (const [theirs, warned] of [
@@ -58,7 +58,7 @@ t.test('housekeeping runs at the start', async t => {
   t.equal(await ports.attempts.removeExpired(clock.now(), 10), 0)
 })
 
-t.test('housekeeping that is told to stop does', async t => {
+t.test('housekeeping stops when it is told to', async t => {
   const { ports, useCases, clock } = createWorld()
   await ports.attempts.take([{ key: 'x', most: 1 }], clock.now(), 1)
   clock.advance(100)
@@ -66,7 +66,7 @@ t.test('housekeeping that is told to stop does', async t => {
   t.equal(await ports.attempts.removeExpired(clock.now(), 10), 1)
 })
 
-t.test('housekeeping goes on while batches are full', async t => {
+t.test('housekeeping goes on as long as its batches are full', async t => {
   const { ports, useCases, clock } = createWorld()
   for (let i = 0; i < 2500; i += 1) await ports.attempts.take([{ key: String(i), most: 1 }], clock.now(), 1)
   clock.advance(100)

@@ -4,7 +4,7 @@ import { bearerOf, bodyOf, digestOf, heroIdOf, refuse, send, serve } from './han
 import { exchangeCode, refreshToken } from './hand-grants.js'
 import { readSettings } from './settings.js'
 
-/** node:http and postgres.js with its pool of ten: one prepared statement per request, which looks up the token and the hero. */
+/** node:http and postgres.js with its pool of ten. Each request is one prepared statement, which looks up the token and the hero. */
 const sql = postgres(readSettings().databaseUrl, { max: 10 })
 
 const find = async (request: IncomingMessage, response: ServerResponse, id: number): Promise<void> => {
@@ -40,7 +40,7 @@ const create = async (request: IncomingMessage, response: ServerResponse): Promi
   send(response, 200, JSON.stringify({ id: Number(row.id), name }))
 }
 
-/** Every hero, or a page. The rows are turned into JSON here: what a list costs whoever does not think about it. */
+/** Every hero, or a page. The rows are turned into JSON here, as in most services. */
 const list = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
   const token = bearerOf(request)
   if (token === undefined) return refuse(response, 401)

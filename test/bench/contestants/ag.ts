@@ -3,7 +3,7 @@ import postgres from 'postgres'
 import { bearerOf, digestOf, heroIdOf, refuse, send, serve } from './hand.js'
 import { readSettings } from './settings.js'
 
-/** As a1, but what concurrent requests ask for travels in one statement, of which at most two are under way. */
+/** As a1, but concurrent requests are looked up in one statement, and at most two statements are under way. */
 const IN_FLIGHT = 2
 const MOST = 256
 

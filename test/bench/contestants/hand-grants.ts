@@ -3,10 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type postgres from 'postgres'
 import { clientOf, digestOf, refuse, send } from './hand.js'
 
-/*
- * The token endpoint as a transaction of four statements: BEGIN, a conditional UPDATE that looks at everything on
- * its way, an INSERT, COMMIT. Fewer are not to be had this way, and with fewer checks it would not be the same grant.
- */
+// The token endpoint as a transaction of four statements: BEGIN, a conditional UPDATE that makes every check, an INSERT and
+// COMMIT. A transaction needs all four, and the grant needs all checks.
 
 const HOUR = 3_600_000
 const MONTH = 30 * 24 * HOUR

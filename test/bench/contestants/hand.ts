@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { BASIC } from '../data.js'
 import { exitOnSignal, readSettings } from './settings.js'
 
-/** What a hand-written service of this kind has to do anyway, and nothing more. */
+// What every hand-written service of this specification must do, and nothing more.
 
 export const digestOf = (secret: string): Buffer => createHash('sha256').update(secret).digest()
 
@@ -24,13 +24,13 @@ export const send = (response: ServerResponse, status: number, body: string): vo
 export const refuse = (response: ServerResponse, status: number): void =>
   send(response, status, `{"error":"${status}"}`)
 
-/** Undefined when there is none. */
+/** The bearer token. Undefined when there is none. */
 export const bearerOf = ({ headers: { authorization } }: IncomingMessage): string | undefined =>
   authorization?.startsWith('Bearer ') ? authorization.slice(7) : undefined
 
 const HERO = /^\/heroes\/(-?\d{1,15})$/
 
-/** Undefined when the path is another one. */
+/** The id in the path. Undefined when the path is another one. */
 export const heroIdOf = ({ url = '' }: IncomingMessage): number | undefined => {
   const id = HERO.exec(url)?.[1]
   return id === undefined ? undefined : Number(id)
@@ -47,7 +47,7 @@ export const bodyOf = (request: IncomingMessage): Promise<string> =>
     request.on('error', reject)
   })
 
-/** The id and the secret's digest, of HTTP Basic. */
+/** The id and the digest of the secret in HTTP Basic. */
 export const clientOf = ({
   headers: { authorization }
 }: IncomingMessage): { id: string; digest: Buffer } | undefined => {

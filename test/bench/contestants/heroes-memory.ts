@@ -9,7 +9,7 @@ import { createUseCases, type Token } from '../../../core/index.js'
 import { CLIENT, heroName, PASSWORD, PREFIX, secret, USERS, username } from '../data.js'
 import { exitOnSignal, readSettings } from './settings.js'
 
-/** This service on `memory:`, put together as `heroes serve` does it, with rows in its stores before it listens. */
+/** This service on `memory:`, put together as `heroes serve` does it. Its stores have their rows before it listens. */
 const { port, heroes, tokens, chains, codes } = readSettings()
 const settings = readServiceSettings({ ...process.env, PORT: String(port), DATABASE_URL: 'memory:' })
 const stores = createMemoryStores()

@@ -5,7 +5,7 @@ import { CLIENT, PASSWORD } from '../data.js'
 
 const seconds = Number(process.argv[2])
 
-/** Registers, logs in, makes a hero and reads it, for so long, `lanes` at once; rounds of these four a second. */
+/** Registers a user, logs in, checks the token and creates a hero, again and again and `lanes` times at once. Returns how often a second. */
 const measure = async (lanes: number): Promise<number> => {
   const crypto = createCrypto({
     parameters: { memoryCost: 8, timeCost: 1, parallelism: 1 },

@@ -13,10 +13,10 @@ import { fastify } from 'fastify'
 import { BASIC, CHAINS_FILE, CLIENT, heroName, PASSWORD, TOKENS_FILE, username } from '../data.js'
 import { exitOnSignal, readSettings, writeSecrets } from './settings.js'
 
-/** @jmondi/oauth2-server under Fastify, as its documentation puts them together, over Maps. Its access tokens are JWTs. */
+/** @jmondi/oauth2-server under Fastify, put together as its documentation shows, over Maps. Its access tokens are JWTs. */
 const { port, folder, heroes: heroCount, tokens: tokenCount, chains } = readSettings()
 
-/** Each token costs two signatures to make; with more of them nothing would be slower or faster. */
+/** A token takes two signatures to make, and the number of tokens does not change the rates. */
 const MOST_TOKENS = 1000
 
 const client: OAuthClient = {

@@ -2,7 +2,7 @@ import { heroName, PREFIX, secret } from '../data.js'
 import { bearerOf, digestOf, heroIdOf, refuse, send, serve } from './hand.js'
 import { readSettings } from './settings.js'
 
-/** node:http over two Maps: as fast as a service in Node can answer at all. It does keep digests, not tokens. */
+/** node:http over two Maps, which is as fast as a service in Node can be. It stores the digests of tokens and not the tokens. */
 const { tokens: tokenCount, heroes: heroCount } = readSettings()
 
 interface Token {

@@ -3,7 +3,7 @@ import express from 'express'
 import { CLIENT, heroName, PREFIX, secret } from '../data.js'
 import { exitOnSignal, readSettings } from './settings.js'
 
-/** @node-oauth/oauth2-server under Express 5, as its documentation puts them together, over Maps. */
+/** @node-oauth/oauth2-server under Express 5, put together as its documentation shows, over Maps. */
 const { port, heroes: heroCount, tokens, chains } = readSettings()
 
 const client: OAuth2Server.Client = { id: CLIENT.id, grants: ['password', 'refresh_token'] }

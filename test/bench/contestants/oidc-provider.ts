@@ -2,10 +2,10 @@ import Provider, { type Adapter, type AdapterPayload } from 'oidc-provider'
 import { BASIC, CHAINS_FILE, CLIENT, TOKENS_FILE } from '../data.js'
 import { exitOnSignal, readSettings, writeSecrets } from './settings.js'
 
-/** oidc-provider over a Map per kind: `/me` for a bearer-checked GET (it does more: claims of OpenID Connect), `/token`. */
+/** oidc-provider over a Map for each kind of object. `/me` is its GET with a bearer token, which also answers with claims of OpenID Connect. */
 const { port, folder, tokens, chains } = readSettings()
 
-// Its own store in memory forgets beyond a thousand entries.
+// The library's own store in memory holds at most a thousand entries.
 class MapAdapter implements Adapter {
   readonly #rows = new Map<string, AdapterPayload>()
 
@@ -72,7 +72,7 @@ writeSecrets(folder, TOKENS_FILE, accessTokens)
 const refreshTokens: string[] = []
 for (let number = 1; number <= chains; number++) {
   const accountId = String(number % 1000)
-  // Without `openid`: with it, each refresh would sign an ID token as well.
+  // With the scope `openid`, each refresh would sign an ID token as well.
   const token = new provider.RefreshToken({
     accountId,
     client,

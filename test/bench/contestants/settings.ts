@@ -4,11 +4,11 @@ import { type ContestantSettings, SETTINGS } from '../data.js'
 
 export const readSettings = (): ContestantSettings => JSON.parse(process.env[SETTINGS] ?? '{}')
 
-/** For the load generator, which cannot make them by itself. */
+/** Writes secrets for the load generator, which cannot make them itself. */
 export const writeSecrets = (folder: string, file: string, secrets: readonly string[]): void =>
   writeFileSync(join(folder, file), secrets.map(secret => `${secret}\n`).join(''))
 
-/** A profile of --cpu-prof is written at a process's own exit, not when a signal ends it. */
+/** Ends the process by itself on SIGTERM. Otherwise --cpu-prof would write no profile. */
 export const exitOnSignal = (): void => {
   process.on('SIGTERM', () => process.exit(0))
 }

@@ -4,10 +4,10 @@ import { usual } from '../contestants.js'
 import { codePlan } from '../plan.js'
 import { connectionSettings, type Race, ratioOf, rowsOf, run, samplesOf } from '../race.js'
 
-/** More than any contestant exchanges in a second. */
+/** No contestant exchanges so many codes in a second. */
 const CODES_PER_SECOND = 10_000
 
-/** The code exchange, of codes that were stored before: what issues them is a login, and hashing would be all that is seen. */
+/** The exchange of codes that are in the database beforehand: to issue a code takes a login, whose hashing would hide the rest. */
 export const code: Workload = async bench => {
   const { rows = 100_000, seconds, warmUp } = bench.options
   const settings = connectionSettings(bench, [64])

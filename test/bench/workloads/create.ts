@@ -4,7 +4,7 @@ import { usual } from '../contestants.js'
 import { createPlan } from '../plan.js'
 import { connectionSettings, type Race, ratioOf, rowsOf, run, samplesOf } from '../race.js'
 
-/** `POST /heroes`, on the disk before it is answered. */
+/** `POST /heroes`. A hero is on the disk before the answer. */
 export const create: Workload = async bench => {
   const sizes = usual(bench.options.rows ?? 100_000)
   const settings = connectionSettings(bench, [1, 16, 64])

@@ -1,15 +1,16 @@
 import { join } from 'node:path'
-import { type Bench, type Fact, median, type Row, type Sample, type Workload } from '../bench.js'
+import type { Bench, Fact, Row, Sample, Workload } from '../bench.js'
 import { CONTESTANTS, usual } from '../contestants.js'
 import type { Sizes } from '../data.js'
 import type { Clone } from '../database.js'
 import { measure } from '../measure.js'
 import { getPlan } from '../plan.js'
 import { type Running, start } from '../processes.js'
+import { ratioOf } from '../race.js'
 
 const CONNECTIONS = 64
 
-/** Reads of many heroes among few and among many tokens, what they take on the disk, and pages of the heroes. */
+/** Reads of heroes with few and with many tokens in the database, the space that these take on the disk, and pages of heroes. */
 export const growth: Workload = async bench => {
   const { rounds, seconds, warmUp } = bench.options
   const few: Sizes = { ...usual(10_000), heroes: 1_000_000 }
@@ -18,7 +19,7 @@ export const growth: Workload = async bench => {
   bench.say(`loading ${many.tokens.toLocaleString('en')} tokens, which takes minutes`)
   const before = performance.now()
   const large = await bench.postgres.clone(many)
-  // The copy is what is used; two of this size need not be kept.
+  // Only the copy is used, and the disk need not hold two databases of this size.
   await bench.postgres.forget(many)
   bench.say(`loaded in ${Math.round((performance.now() - before) / 1000)} s`)
 
@@ -49,7 +50,7 @@ export const growth: Workload = async bench => {
   const facts = await sizesOf(large, many)
   await small.drop()
   await large.drop()
-  const ratio = median(samples.many.map(({ rate }, round) => rate / (samples.few[round]?.rate ?? Number.NaN)))
+  const ratio = ratioOf(samples.many, samples.few) ?? Number.NaN
   const { label } = CONTESTANTS['heroes-pg']
   const rows: Row[] = [
     { label, setting: `64, ${few.tokens.toLocaleString('en')} tokens`, samples: samples.few, ratio: undefined },
@@ -64,7 +65,7 @@ export const growth: Workload = async bench => {
   }
 }
 
-/** Along the primary keys: a sequential scan keeps nothing in the buffers. */
+/** Reads all rows into the buffers along the primary keys. A sequential scan would keep nothing in the buffers. */
 const warm = async ({ execute }: Clone): Promise<void> => {
   await execute('set enable_seqscan = off; set enable_bitmapscan = off; set max_parallel_workers_per_gather = 0')
   await execute("select count(issuedate) from token where access_digest >= ''")

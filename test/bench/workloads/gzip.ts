@@ -6,7 +6,7 @@ import { getPlan } from '../plan.js'
 import type { Running } from '../processes.js'
 import { type Race, ratioOf, run, type Setting, samplesOf } from '../race.js'
 
-/** Of 40,000 heroes the first has a name that makes its body one of 60 bytes. */
+/** The number of heroes. The name of the first makes the body of its answer 60 bytes long. */
 const HEROES = 40_000
 const AUTHORIZATION = { authorization: `Bearer ${secret(PREFIX.access, 1)}` }
 
@@ -16,7 +16,7 @@ const BODIES = [
   { size: '1 MB', path: '/heroes', connections: 4 }
 ]
 
-/** In memory, where nothing but the compression differs. */
+/** The same reads with and without gzip, in memory, where nothing but the compression differs. */
 export const gzip: Workload = async bench => {
   const settings: Setting[] = BODIES.flatMap(({ size, path, connections }) => [
     { label: size, path, connections },
@@ -57,7 +57,7 @@ const prepare = async (running: Running): Promise<void> => {
   for (const { path } of BODIES) {
     const plain = await ask(running, path, { headers: { ...AUTHORIZATION, 'accept-encoding': 'identity' } })
     const response = await fetch(running.url + path, { headers: { ...AUTHORIZATION, 'accept-encoding': 'gzip' } })
-    // fetch inflates by itself; what the headers say is what travelled.
+    // fetch decompresses the body, and the headers tell what was sent.
     const text = await response.text()
     const encoding = response.headers.get('content-encoding')
     const length = response.headers.get('content-length')

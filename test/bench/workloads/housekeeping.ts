@@ -23,7 +23,7 @@ const expired: Prepare = {
   }
 }
 
-/** Bearer checks before and while a million expired tokens are removed, which begins as the service starts. */
+/** Bearer checks before and during the removal of a million expired tokens, which begins when the service starts. */
 export const housekeeping: Workload = async bench => {
   const { rounds, seconds, warmUp } = bench.options
   const sizes = usual(bench.options.rows ?? 100_000)

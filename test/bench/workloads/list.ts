@@ -30,7 +30,7 @@ const CASES: readonly Case[] = [
   }
 ]
 
-/** `GET /heroes`, all of them, and pages from anywhere among a million. */
+/** `GET /heroes` for all heroes, and for pages from anywhere among a million. */
 export const list: Workload = async bench => {
   const rows: Row[] = []
   const facts: Fact[] = []

@@ -7,7 +7,7 @@ import { startLoad } from '../generator.js'
 import { measure, timesOf } from '../measure.js'
 import { getPlan, loginPlan } from '../plan.js'
 import { type Running, start } from '../processes.js'
-import { connectionSettings, type Race, rowsOf, run } from '../race.js'
+import { connectionSettings, type Race, ratioOf, rowsOf, run } from '../race.js'
 
 const checkLogins = async (running: Running): Promise<void> => {
   const login = (password: string) =>
@@ -16,7 +16,7 @@ const checkLogins = async (running: Running): Promise<void> => {
   if ((await login(`not ${PASSWORD}`)).status !== 400) throw new Error('a wrong password passes')
 }
 
-/** The password grant, with the settings as they are by default: hashing is what it costs. */
+/** The password grant with the default settings. Nearly all its time is hashing. */
 export const login: Workload = async bench => {
   const race: Race = {
     entrants: [
@@ -36,8 +36,8 @@ const STORM = 64
 const READERS = 64
 
 /**
- * Reads beside 64 connections that do nothing but log in: with the hashing threads on the event loop's core, where each
- * of them takes its share, and with every core for Node, as a service has that is not measured.
+ * Reads beside 64 connections that do nothing but log in. Once the hashing threads share the core of the event loop, and
+ * once Node has every core, as it has in production.
  */
 export const storm: Workload = async bench => {
   const pinned = await weather(bench, false)
@@ -90,8 +90,7 @@ const weather = async (bench: Bench, everyCore: boolean): Promise<Weather> => {
       await clone.drop()
     }
   }
-  const ratio = (figure: 'rate' | 'p99'): number =>
-    median(beside.map((sample, round) => sample[figure] / (alone[round]?.[figure] ?? Number.NaN)))
+  const ratio = (figure: 'rate' | 'p99'): number => ratioOf(beside, alone, figure) ?? Number.NaN
   const { label } = CONTESTANTS['heroes-pg']
   const cores = everyCore ? 'every core' : 'one core'
   return {

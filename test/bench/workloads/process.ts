@@ -4,7 +4,7 @@ import { type Fact, median, type Workload } from '../bench.js'
 import { onNodeCore } from '../machine.js'
 import { BUILT } from '../processes.js'
 
-/** The use cases in one process on memory stores: what a test run feels. */
+/** The use cases in one process on memory stores, as tests use them. */
 export const inProcess: Workload = async bench => {
   const rates: { alone: number; together: number }[] = []
   for (let round = 0; round < bench.options.rounds; round++) {

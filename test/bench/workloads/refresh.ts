@@ -4,11 +4,11 @@ import { PEERS, usual } from '../contestants.js'
 import { refreshPlan } from '../plan.js'
 import { connectionSettings, fastest, type Race, ratioOf, rowsOf, run, samplesOf } from '../race.js'
 
-/** The refresh grant: as many chains as connections, each request with the answer of one before. */
+/** The refresh grant, with as many chains as connections: each request uses the token of an earlier answer. */
 export const refresh: Workload = async bench => {
   const all = connectionSettings(bench, [8, 64])
   const one = connectionSettings(bench, [64])
-  // More chains than connections: the load generator may make a request or two that it never sends.
+  // There are more chains than connections, as the load generator may make a request or two that it never sends.
   const chainsPerRun = 2 * Math.max(...all.map(({ connections }) => connections)) + 8
   const sizes = { ...usual(bench.options.rows ?? 100_000), chains: 2 * all.length * chainsPerRun + 1 }
   const race: Race = {

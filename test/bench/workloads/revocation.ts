@@ -10,9 +10,9 @@ import { type Running, start } from '../processes.js'
 const REVOCATIONS = 500
 const AT_ONCE = 8
 
-/** Two instances under load: a token is revoked on one, and what is sent to both once that is answered is refused. */
+/** Two instances under load. A token is revoked on one, and both must refuse it once that is answered. */
 export const revocation: Workload = async bench => {
-  // The first half of the tokens is for the load.
+  // The load uses the first half of the tokens.
   const half = 10_000
   const sizes = usual(2 * half)
   const clone = await bench.postgres.clone(sizes)
@@ -33,7 +33,7 @@ export const revocation: Workload = async bench => {
       const before = await Promise.all(instances.map(running => ask(running, '/heroes/1', { headers })))
       const refusal = before.find(({ status }) => status !== 200)
       if (refusal !== undefined) throw new Error(`a live token is refused: ${refusal.status} ${refusal.text}`)
-      // By turns the access token alone, and the refresh token with its whole grant.
+      // By turns, an access token is revoked alone, or a refresh token with its whole grant.
       const prefix = number % 4 < 2 ? PREFIX.access : PREFIX.refresh
       const answer = await ask(here, '/auth/revoke', {
         method: 'POST',

@@ -3,18 +3,19 @@ import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from '../../support/ports.js'
 import { type Fact, median, type Workload } from '../bench.js'
 import { usual } from '../contestants.js'
 import { loadEmbedded } from '../database.js'
 import { onNodeCore, residentMemory } from '../machine.js'
-import { BUILT, freePort, track } from '../processes.js'
+import { BUILT, track } from '../processes.js'
 
 interface Start {
   readonly milliseconds: number
   readonly memory: number
 }
 
-/** From the command to the first answer, with the database already there. */
+/** The time from the command to the first answer, with a database that has its rows already. */
 export const startup: Workload = async bench => {
   const sizes = usual(1000)
   const folder = join(bench.folder, 'embedded')

@@ -5,11 +5,12 @@ import { startLoad } from '../generator.js'
 import { measure } from '../measure.js'
 import { getPlan } from '../plan.js'
 import { start } from '../processes.js'
+import { ratioOf } from '../race.js'
 
 const CONNECTIONS = 16
 const LIST = 100_000
 
-/** Reads at 16 connections while one other fetches a list of 100,000 again and again, and without. */
+/** Reads over 16 connections, alone and beside one connection that fetches a list of 100,000 heroes again and again. */
 export const tail: Workload = async bench => {
   const { rounds, seconds, warmUp } = bench.options
   const sizes = { ...usual(bench.options.rows ?? 100_000), heroes: LIST }
@@ -35,8 +36,7 @@ export const tail: Workload = async bench => {
     }
   }
   await clone.drop()
-  const ratio = (figure: 'rate' | 'p99'): number =>
-    median(beside.map((sample, round) => sample[figure] / (alone[round]?.[figure] ?? Number.NaN)))
+  const ratio = (figure: 'rate' | 'p99'): number => ratioOf(beside, alone, figure) ?? Number.NaN
   const { label } = CONTESTANTS['heroes-pg']
   const rows: Row[] = [
     { label, setting: '16, reads alone', samples: alone, ratio: undefined },

@@ -7,7 +7,7 @@ import { start } from '../processes.js'
 
 const LOGINS = 200
 
-/** How long a login takes to fail for a user that nobody is, and for a wrong password, in turn. */
+/** The time that a failed login takes, by turns for an unknown user and for a wrong password. */
 export const timing: Workload = async bench => {
   const sizes = usual(1000)
   const clone = await bench.postgres.clone(sizes)
@@ -15,7 +15,7 @@ export const timing: Workload = async bench => {
     sizes,
     databaseUrl: clone.url,
     folder: join(bench.folder, 'contestants'),
-    // Else the throttle would answer all but the first hundred.
+    // Otherwise the throttle would refuse all logins after the first hundred.
     env: { LOGIN_ATTEMPTS: '0' }
   })
   const unknown: number[] = []
