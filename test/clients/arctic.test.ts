@@ -9,6 +9,7 @@ import {
 import t, { type Test } from 'tap'
 import { AWKWARD, AWKWARD_CALLBACK, addAwkwardClient, signIn, WRONG_SECRET } from '../support/client-libraries.js'
 import { startService } from '../support/listening-service.js'
+import { bearer } from '../support/service.js'
 
 const open = async (t: Test, secret = AWKWARD.secret) => {
   const service = await startService(t)
@@ -32,7 +33,7 @@ const open = async (t: Test, secret = AWKWARD.secret) => {
   return { ...service, client, code, exchange }
 }
 
-t.test("arctic goes through a token's whole life with its id and secret raw in the header", async t => {
+t.test('arctic gets, refreshes and revokes a token with the id and secret of the client raw in the header', async t => {
   const { client, code, exchange, url } = await open(t)
   const tokens = await exchange(await code())
   t.equal(tokens.tokenType(), 'bearer')
@@ -41,7 +42,7 @@ t.test("arctic goes through a token's whole life with its id and secret raw in t
 
   const refreshed = await client.refreshAccessToken(`${url}/auth/token`, tokens.refreshToken(), ['heroes'])
   t.strictSame(refreshed.scopes(), ['heroes'])
-  const heroes = () => fetch(`${url}/heroes`, { headers: { authorization: `Bearer ${refreshed.accessToken()}` } })
+  const heroes = () => fetch(`${url}/heroes`, { headers: { ...bearer(refreshed.accessToken()) } })
   t.equal((await heroes()).status, 200)
   await client.revokeToken(`${url}/auth/revoke`, refreshed.accessToken())
   t.equal((await heroes()).status, 401)

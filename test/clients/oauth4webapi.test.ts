@@ -6,7 +6,7 @@ import { type Listening, startService } from '../support/listening-service.js'
 const client: oauth.Client = { client_id: AWKWARD.id }
 const plain = { [oauth.allowInsecureRequests]: true }
 
-/** The service, and the metadata that the library found by itself. */
+/** Starts the service, and lets the library discover its metadata. */
 const discover = async (t: Test): Promise<Listening & { readonly server: oauth.AuthorizationServer }> => {
   const service = await startService(t)
   await addAwkwardClient(service)
@@ -15,7 +15,7 @@ const discover = async (t: Test): Promise<Listening & { readonly server: oauth.A
   return { ...service, server: await oauth.processDiscoveryResponse(issuer, response) }
 }
 
-/** What the redirect brought after a login, once the library has checked its state and issuer. */
+/** Signs in: the parameters of the redirect, whose state and issuer the library has checked. */
 const authorize = async (server: oauth.AuthorizationServer, verifier: string): Promise<URLSearchParams> => {
   const state = oauth.generateRandomState()
   const url = new URL(server.authorization_endpoint ?? '')
@@ -35,42 +35,52 @@ for (const [method, authentication] of [
   ['client_secret_basic', oauth.ClientSecretBasic(AWKWARD.secret)],
   ['client_secret_post', oauth.ClientSecretPost(AWKWARD.secret)]
 ] as const) {
-  t.test(`oauth4webapi discovers the service and goes through a token's whole life with ${method}`, async t => {
-    const { server, url } = await discover(t)
-    t.ok(server.token_endpoint_auth_methods_supported?.includes(method))
-    const verifier = oauth.generateRandomCodeVerifier()
-    const answer = await authorize(server, verifier)
-    const exchange = () =>
-      oauth.authorizationCodeGrantRequest(server, client, authentication, answer, AWKWARD_CALLBACK, verifier, plain)
-    const tokens = await oauth.processAuthorizationCodeResponse(server, client, await exchange())
-    t.match(tokens, { token_type: 'bearer', expires_in: 3600, scope: 'heroes profile:read' })
+  t.test(
+    `oauth4webapi discovers the service, and gets, refreshes, introspects and revokes a token with ${method}`,
+    async t => {
+      const { server, url } = await discover(t)
+      t.ok(server.token_endpoint_auth_methods_supported?.includes(method))
+      const verifier = oauth.generateRandomCodeVerifier()
+      const answer = await authorize(server, verifier)
+      const exchange = () =>
+        oauth.authorizationCodeGrantRequest(server, client, authentication, answer, AWKWARD_CALLBACK, verifier, plain)
+      const tokens = await oauth.processAuthorizationCodeResponse(server, client, await exchange())
+      t.match(tokens, { token_type: 'bearer', expires_in: 3600, scope: 'heroes profile:read' })
 
-    const refresh = await oauth.refreshTokenGrantRequest(
-      server,
-      client,
-      authentication,
-      tokens.refresh_token ?? '',
-      plain
-    )
-    const { access_token: token } = await oauth.processRefreshTokenResponse(server, client, refresh)
-    t.not(token, tokens.access_token)
-    const heroes = await oauth.protectedResourceRequest(token, 'GET', new URL(`${url}/heroes`), undefined, null, plain)
-    t.strictSame(await heroes.json(), [])
+      const refresh = await oauth.refreshTokenGrantRequest(
+        server,
+        client,
+        authentication,
+        tokens.refresh_token ?? '',
+        plain
+      )
+      const { access_token: token } = await oauth.processRefreshTokenResponse(server, client, refresh)
+      t.not(token, tokens.access_token)
+      const heroes = await oauth.protectedResourceRequest(
+        token,
+        'GET',
+        new URL(`${url}/heroes`),
+        undefined,
+        null,
+        plain
+      )
+      t.strictSame(await heroes.json(), [])
 
-    const introspect = async () => {
-      const response = await oauth.introspectionRequest(server, client, authentication, token, plain)
-      return oauth.processIntrospectionResponse(server, client, response)
+      const introspect = async () => {
+        const response = await oauth.introspectionRequest(server, client, authentication, token, plain)
+        return oauth.processIntrospectionResponse(server, client, response)
+      }
+      t.match(await introspect(), {
+        active: true,
+        client_id: AWKWARD.id,
+        username: 'ada',
+        scope: 'heroes profile:read',
+        iss: url
+      })
+      await oauth.processRevocationResponse(await oauth.revocationRequest(server, client, authentication, token, plain))
+      t.strictSame(await introspect(), { active: false })
     }
-    t.match(await introspect(), {
-      active: true,
-      client_id: AWKWARD.id,
-      username: 'ada',
-      scope: 'heroes profile:read',
-      iss: url
-    })
-    await oauth.processRevocationResponse(await oauth.revocationRequest(server, client, authentication, token, plain))
-    t.strictSame(await introspect(), { active: false })
-  })
+  )
 }
 
 t.test('oauth4webapi reads a replayed code, a wrong secret and a dead token as errors of the service', async t => {
@@ -105,7 +115,7 @@ t.test('oauth4webapi reads a replayed code, a wrong secret and a dead token as e
   })
 })
 
-t.test('oauth4webapi reads a redirect with an error as the answer of this very service', async t => {
+t.test('oauth4webapi reads a redirect with an error as an answer of this service and no other', async t => {
   const { server } = await discover(t)
   const url = new URL(server.authorization_endpoint ?? '')
   url.search = new URLSearchParams({

@@ -13,7 +13,7 @@ const discover = async (t: Test, secret = AWKWARD.secret): Promise<oidc.Configur
   })
 }
 
-// The library takes the redirect URI from the address that the person came back to, without its query: here is none.
+// The library sends the address of the callback without its query as the redirect URI, so this redirect URI has no query.
 const authorize = async (config: oidc.Configuration) => {
   const pkceCodeVerifier = oidc.randomPKCECodeVerifier()
   const expectedState = oidc.randomState()
@@ -27,22 +27,25 @@ const authorize = async (config: oidc.Configuration) => {
   return { location: await signIn(url), checks: { pkceCodeVerifier, expectedState } }
 }
 
-t.test("openid-client goes through a token's whole life with the secret in the body, its default", async t => {
-  const config = await discover(t)
-  const { location, checks } = await authorize(config)
-  const tokens = await oidc.authorizationCodeGrant(config, location, checks)
-  t.match(tokens, { token_type: 'bearer', scope: 'heroes' })
-  t.ok(Number(tokens.expiresIn()) > 3500)
+t.test(
+  'openid-client gets, refreshes, introspects and revokes a token with the secret in the body, its default',
+  async t => {
+    const config = await discover(t)
+    const { location, checks } = await authorize(config)
+    const tokens = await oidc.authorizationCodeGrant(config, location, checks)
+    t.match(tokens, { token_type: 'bearer', scope: 'heroes' })
+    t.ok(Number(tokens.expiresIn()) > 3500)
 
-  const refreshed = await oidc.refreshTokenGrant(config, tokens.refresh_token ?? '')
-  const heroes = new URL('/heroes', config.serverMetadata().issuer)
-  const answer = await oidc.fetchProtectedResource(config, refreshed.access_token, heroes, 'GET')
-  t.strictSame(await answer.json(), [])
+    const refreshed = await oidc.refreshTokenGrant(config, tokens.refresh_token ?? '')
+    const heroes = new URL('/heroes', config.serverMetadata().issuer)
+    const answer = await oidc.fetchProtectedResource(config, refreshed.access_token, heroes, 'GET')
+    t.strictSame(await answer.json(), [])
 
-  t.match(await oidc.tokenIntrospection(config, refreshed.access_token), { active: true, username: 'ada' })
-  await oidc.tokenRevocation(config, refreshed.refresh_token ?? '')
-  t.strictSame(await oidc.tokenIntrospection(config, refreshed.access_token), { active: false })
-})
+    t.match(await oidc.tokenIntrospection(config, refreshed.access_token), { active: true, username: 'ada' })
+    await oidc.tokenRevocation(config, refreshed.refresh_token ?? '')
+    t.strictSame(await oidc.tokenIntrospection(config, refreshed.access_token), { active: false })
+  }
+)
 
 t.test('openid-client reads a replayed code as an error of the service', async t => {
   const config = await discover(t)

@@ -10,7 +10,7 @@ type Outcome =
   | { readonly kind: 'fail'; readonly challenge: unknown }
 
 interface Setting {
-  /** What passport would do with a request for the callback that has this query, in one person's session. */
+  /** What passport does with a request for the callback that has this query. All requests share one session. */
   authenticate(query?: URLSearchParams): Promise<Outcome>
 }
 
@@ -40,7 +40,7 @@ const open = async (t: Test, clientSecret = AWKWARD.secret): Promise<Setting> =>
   return {
     authenticate: (query = new URLSearchParams()) =>
       new Promise(resolve => {
-        // passport itself makes such a child of the strategy for every request.
+        // passport itself makes such an object from the strategy for every request.
         const attempt: { authenticate(request: object): void } = Object.create(strategy, {
           redirect: { value: (location: string) => resolve({ kind: 'redirect', location }) },
           success: { value: (user: unknown) => resolve({ kind: 'success', user }) },
@@ -52,7 +52,7 @@ const open = async (t: Test, clientSecret = AWKWARD.secret): Promise<Setting> =>
   }
 }
 
-/** The query that the person comes back to the application with. */
+/** Signs in: the query with which the person comes back to the application. */
 const comeBack = async ({ authenticate }: Setting): Promise<URLSearchParams> => {
   const outcome = await authenticate()
   if (outcome.kind !== 'redirect') throw new Error(`passport answered with ${outcome.kind}`)

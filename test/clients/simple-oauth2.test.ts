@@ -2,6 +2,7 @@ import { ResourceOwnerPassword } from 'simple-oauth2'
 import t, { type Test } from 'tap'
 import { AWKWARD, addAwkwardClient, WRONG_SECRET } from '../support/client-libraries.js'
 import { type Listening, startService } from '../support/listening-service.js'
+import { bearer } from '../support/service.js'
 import { ADA } from '../support/world.js'
 
 type Options = ConstructorParameters<typeof ResourceOwnerPassword>[0]['options']
@@ -37,7 +38,7 @@ for (const [form, options] of [
       [first, 401],
       [second, 200]
     ] as const) {
-      const answer = await fetch(`${url}/heroes`, { headers: { authorization: `Bearer ${token.access_token}` } })
+      const answer = await fetch(`${url}/heroes`, { headers: { ...bearer(String(token.access_token)) } })
       t.equal(answer.status, status)
     }
   })

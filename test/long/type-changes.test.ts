@@ -59,6 +59,6 @@ t.test('64 readers get right answers while the types of columns change and prepa
   const whole = last.filter(({ askedAt }) => askedAt > after + 900)
   t.ok(
     whole.length > 0 && whole.every(({ status }) => status !== 503),
-    'no request is refused from a second after the last change'
+    'from a second after the last change no request is refused'
   )
 })

@@ -1,4 +1,4 @@
-// A server that listens in this process and has what all endpoints share, but no endpoint of the service.
+// A server in this process that has what all endpoints share, but none of the service's endpoints.
 
 import { createHttp, type Http, type HttpOptions } from '../../app/http/http.js'
 import { silentLog } from './recorded-log.js'

@@ -1,4 +1,4 @@
-// Routes that the service does not have, of the kinds that the service has: they show what a request is for its route.
+// Routes that only tests have: one of each kind that the service has, and slow ones.
 
 import { Type } from '@sinclair/typebox'
 import { formOf, formRoutes, jsonRoutes } from '../../app/http/bodies.js'

@@ -7,11 +7,13 @@ import { FORM_TYPE, JSON_TYPE, readAnswer } from '../../support/wire.js'
 const http = createSampleHttp()
 const send = await listen(http)
 t.teardown(() => http.close())
+const post = (url: string, headers: Record<string, string>, payload: string | Buffer) =>
+  http.inject({ method: 'POST', url, headers, payload })
 
 t.test('a JSON route reads JSON and nothing else', async t => {
   const payload = '{"name":"a"}'
   for (const type of ['application/json', 'Application/JSON; charset=utf-8', 'application/json;charset="UTF-8"']) {
-    const answer = await http.inject({ method: 'POST', url: '/sample', headers: { 'content-type': type }, payload })
+    const answer = await post('/sample', { 'content-type': type }, payload)
     t.same(answer.json(), { id: 1, name: 'a' }, type)
   }
   for (const type of [
@@ -21,7 +23,7 @@ t.test('a JSON route reads JSON and nothing else', async t => {
     'application/vnd.a+json',
     'json'
   ]) {
-    const answer = await http.inject({ method: 'POST', url: '/sample', headers: { 'content-type': type }, payload })
+    const answer = await post('/sample', { 'content-type': type }, payload)
     t.equal(answer.statusCode, 415, type)
     t.same(answer.json(), { error: 'the content type is not one that is read here' })
   }
@@ -33,21 +35,11 @@ t.test('a JSON route reads JSON and nothing else', async t => {
 
 t.test('a form route reads forms and nothing else', async t => {
   for (const type of ['application/x-www-form-urlencoded', 'application/x-www-form-urlencoded; charset=UTF-8']) {
-    const answer = await http.inject({
-      method: 'POST',
-      url: '/sample/form',
-      headers: { 'content-type': type },
-      payload: 'a=1'
-    })
+    const answer = await post('/sample/form', { 'content-type': type }, 'a=1')
     t.same(answer.json(), { a: '1' }, type)
   }
   for (const type of ['text/plain', 'application/json', 'multipart/form-data; boundary=x']) {
-    const answer = await http.inject({
-      method: 'POST',
-      url: '/sample/form',
-      headers: { 'content-type': type },
-      payload: 'a=1'
-    })
+    const answer = await post('/sample/form', { 'content-type': type }, 'a=1')
     t.equal(answer.statusCode, 400, type)
     t.equal(answer.json().error, 'invalid_request')
     t.match(answer.headers, { 'cache-control': 'no-store', pragma: 'no-cache' })
@@ -65,11 +57,11 @@ t.test('a body with a content coding is not read', async t => {
   ] as const) {
     for (const coding of ['gzip', 'br', 'identity, gzip', '']) {
       const headers = { ...type, 'content-encoding': coding }
-      t.equal((await http.inject({ method: 'POST', url, headers, payload: 'a=1' })).statusCode, 415, `${url} ${coding}`)
+      t.equal((await post(url, headers, 'a=1')).statusCode, 415, `${url} ${coding}`)
     }
   }
   const headers = { ...FORM_TYPE, 'content-encoding': 'Identity' }
-  t.same((await http.inject({ method: 'POST', url: '/sample/form', headers, payload: 'a=1' })).json(), { a: '1' })
+  t.same((await post('/sample/form', headers, 'a=1')).json(), { a: '1' })
 })
 
 t.test('a refusal of a JSON body says what is wrong with it and repeats nothing of what was sent', async t => {
@@ -96,7 +88,7 @@ t.test('a refusal of a JSON body says what is wrong with it and repeats nothing 
     ['{"name":"a","id":"\\udc00\\ud800"}', 'the body holds a NUL character or half of a surrogate pair']
   ]
   for (const [payload, error] of bodies) {
-    const answer = await http.inject({ method: 'POST', url: '/sample', headers: JSON_TYPE, payload })
+    const answer = await post('/sample', JSON_TYPE, payload)
     t.equal(answer.statusCode, 400, String(payload))
     t.same(answer.json(), { error }, String(payload))
   }
@@ -106,14 +98,14 @@ t.test('a refusal of a JSON body says what is wrong with it and repeats nothing 
 
 t.test('escapes in JSON that make characters are read', async t => {
   const payload = '{"id":null,"name":"\\u00e9 \\ud83e\\uddb8 \\\\u0000"}'
-  const answer = await http.inject({ method: 'POST', url: '/sample', headers: JSON_TYPE, payload })
+  const answer = await post('/sample', JSON_TYPE, payload)
   t.same(answer.json(), { id: 1, name: 'é 🦸 \\u0000' })
 })
 
 t.test('JSON of more than 1,000 values or 32 levels is refused before it is parsed', async t => {
   const roomy = createSampleHttp({ bodyLimit: 12_000_000 })
   t.teardown(() => roomy.close())
-  const post = async (payload: string) => {
+  const outcome = async (payload: string) => {
     const answer = await roomy.inject({ method: 'POST', url: '/sample', headers: JSON_TYPE, payload })
     return answer.statusCode === 400 ? answer.json().error : answer.statusCode
   }
@@ -122,25 +114,25 @@ t.test('JSON of more than 1,000 values or 32 levels is refused before it is pars
   const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
   const beyond = 'the body has more than 1000 values or 32 levels'
   // The object, the name and the list itself count as three values.
-  t.equal(await post(withId(list(997))), 200)
-  t.equal(await post(withId(list(998))), beyond)
-  t.equal(await post(withId(list(997, '[]'))), 200, 'an empty list is one value')
-  t.equal(await post(withId(list(998, '{}'))), beyond)
-  t.equal(await post(withId(list(498, '{"a,b":"[\\"{,"}'))), 200, 'commas and brackets in a text count as nothing')
-  t.equal(await post(withId(list(499, '{"a,b":"[\\"{,"}'))), beyond)
-  t.equal(await post(withId(nested(31))), 200)
-  t.equal(await post(withId(nested(32))), beyond)
+  t.equal(await outcome(withId(list(997))), 200)
+  t.equal(await outcome(withId(list(998))), beyond)
+  t.equal(await outcome(withId(list(997, '[]'))), 200, 'an empty list is one value')
+  t.equal(await outcome(withId(list(998, '{}'))), beyond)
+  t.equal(await outcome(withId(list(498, '{"a,b":"[\\"{,"}'))), 200, 'commas and brackets in a text count as nothing')
+  t.equal(await outcome(withId(list(499, '{"a,b":"[\\"{,"}'))), beyond)
+  t.equal(await outcome(withId(nested(31))), 200)
+  t.equal(await outcome(withId(nested(32))), beyond)
   t.equal(
-    await post(withId(`[${'['.repeat(30)}${']'.repeat(30)},${nested(30)}]`)),
+    await outcome(withId(`[${'['.repeat(30)}${']'.repeat(30)},${nested(30)}]`)),
     200,
     'a level that has ended does not count'
   )
-  t.equal(await post(`${'['.repeat(1_000_000)}`), beyond)
-  t.equal(await post(withId(list(2_000_000))), beyond)
-  t.equal(await post(withId('"\\u0000"')), 'the body holds a NUL character or half of a surrogate pair')
-  t.equal(await post(withId('{"\\u0000":[null]}')), 'the body holds a NUL character or half of a surrogate pair')
-  t.equal(await post('"unfinished'), 'the body is not valid JSON')
-  t.equal(await post('"unfinished\\'), 'the body is not valid JSON')
+  t.equal(await outcome(`${'['.repeat(1_000_000)}`), beyond)
+  t.equal(await outcome(withId(list(2_000_000))), beyond)
+  t.equal(await outcome(withId('"\\u0000"')), 'the body holds a NUL character or half of a surrogate pair')
+  t.equal(await outcome(withId('{"\\u0000":[null]}')), 'the body holds a NUL character or half of a surrogate pair')
+  t.equal(await outcome('"unfinished'), 'the body is not valid JSON')
+  t.equal(await outcome('"unfinished\\'), 'the body is not valid JSON')
 })
 
 t.test('a DELETE without a body may say that its body is JSON', async t => {
@@ -155,7 +147,7 @@ t.test('a DELETE without a body may say that its body is JSON', async t => {
 
 t.test('a body whose length is not its Content-Length is refused', async t => {
   const headers = { ...JSON_TYPE, 'content-length': '5' }
-  const answer = await http.inject({ method: 'POST', url: '/sample', headers, payload: '{"name":"a"}' })
+  const answer = await post('/sample', headers, '{"name":"a"}')
   t.same([answer.statusCode, answer.json()], [400, { error: 'the request is malformed' }])
 })
 
@@ -175,11 +167,8 @@ t.test('a body beyond the limit is 413, and a client that is still sending it re
     t.match(answer, /HTTP\/1.1 200 OK/, 'the connection goes on')
   }
   const exact = JSON.stringify({ id: 'x'.repeat(980), name: 'a' })
-  t.equal((await http.inject({ method: 'POST', url: '/sample', headers: JSON_TYPE, payload: exact })).statusCode, 200)
-  t.equal(
-    (await http.inject({ method: 'POST', url: '/sample', headers: JSON_TYPE, payload: `${exact} ` })).statusCode,
-    413
-  )
+  t.equal((await post('/sample', JSON_TYPE, exact)).statusCode, 200)
+  t.equal((await post('/sample', JSON_TYPE, `${exact} `)).statusCode, 413)
 })
 
 t.test('a form whose bytes are not UTF-8 is 400', async t => {
@@ -188,6 +177,6 @@ t.test('a form whose bytes are not UTF-8 is 400', async t => {
     [0x61, 0x3d, 0xed, 0xa0, 0x80]
   ]) {
     const payload = Buffer.from(bytes)
-    t.equal((await http.inject({ method: 'POST', url: '/sample/form', headers: FORM_TYPE, payload })).statusCode, 400)
+    t.equal((await post('/sample/form', FORM_TYPE, payload)).statusCode, 400)
   }
 })

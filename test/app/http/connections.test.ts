@@ -47,7 +47,7 @@ t.test('a client that ends its side of the connection behind garbage reads the a
   const { socket, closed } = dial(http.listeningOrigin, { allowHalfOpen: true })
   socket.end(`${getSlow('one')}nonsense\r\n\r\n`)
   await arrived
-  // By then the server has read the end as well, of which no event tells.
+  // No event tells that the server has read the end of what the client sends, for which ten turns are enough.
   await turns(10)
   answer()
   t.strictSame(statusesIn(await closed), [200, 400])

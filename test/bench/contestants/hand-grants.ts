@@ -11,12 +11,14 @@ const MONTH = 30 * 24 * HOUR
 
 type Spent = { id: string; secret: Buffer | null }[]
 
-export const refreshToken = (
+type Grant = (
   sql: postgres.Sql,
   request: IncomingMessage,
   response: ServerResponse,
   form: URLSearchParams
-): Promise<void> =>
+) => Promise<void>
+
+export const refreshToken: Grant = (sql, request, response, form) =>
   exchange(sql, request, response, (transaction, client, now) => {
     const digest = digestOf(form.get('refresh_token') ?? '')
     return transaction<Spent>`
@@ -26,12 +28,7 @@ export const refreshToken = (
       returning g.id, c.secret_digest as secret`
   })
 
-export const exchangeCode = (
-  sql: postgres.Sql,
-  request: IncomingMessage,
-  response: ServerResponse,
-  form: URLSearchParams
-): Promise<void> =>
+export const exchangeCode: Grant = (sql, request, response, form) =>
   exchange(sql, request, response, (transaction, client, now) => {
     const digest = digestOf(form.get('code') ?? '')
     return transaction<Spent>`

@@ -88,7 +88,7 @@ const USER_BODIES = [
   ...KEYS.map(key => `{"username":"a","password":"a","${key}":1}`)
 ]
 
-/** Encoded values of which no parameter may have any. */
+/** Encoded values that no parameter may have. */
 const FORM_VALUES = [
   '',
   '%',
