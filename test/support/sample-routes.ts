@@ -38,7 +38,9 @@ export const createSampleHttp = (options: Partial<HttpOptions> = {}): Http => {
       )
     })
   )
-  http.register(formRoutes('oauth', http => http.post('/sample/form', async request => Object.fromEntries(formOf(request)))))
+  http.register(
+    formRoutes('oauth', http => http.post('/sample/form', async request => Object.fromEntries(formOf(request))))
+  )
   return http
 }
 

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { startChores } from '../../../app/serve/chores.js'
-import { signal } from '../../support/http.js'
+import { signal } from '../../support/waiting.js'
 import { createWorld } from '../../support/world.js'
 
 /** A log that keeps its warnings. */
