@@ -21,8 +21,14 @@ const openHeroes = async (t: Test) => {
 
 const FIND = 'select id::int8, name from hero where id = $1'
 
-/** Runs 64 readers, each of its own hero, while `disturb` runs. Returns the wrong answers and the refusals. */
-const readMeanwhile = async (read: (id: number) => Promise<unknown>, disturb: () => Promise<unknown>) => {
+/**
+ * Runs 64 readers, each of its own hero, while `disturb` runs; `answered` resolves after 64 more answers. Returns the
+ * wrong answers and the refusals.
+ */
+const readMeanwhile = async (
+  read: (id: number) => Promise<unknown>,
+  disturb: (answered: () => Promise<void>) => Promise<unknown>
+) => {
   const wrong: unknown[] = []
   const refusals: unknown[] = []
   let done = false
@@ -40,16 +46,19 @@ const readMeanwhile = async (read: (id: number) => Promise<unknown>, disturb: ()
     }
   }
   const readers = Array.from({ length: 64 }, (_, index) => reader(index + 1))
-  await disturb()
+  await disturb(async () => {
+    const enough = answers + 64
+    while (answers < enough) await sleep(1)
+  })
   done = true
   await Promise.all(readers)
   return { wrong, refusals, answers }
 }
 
-const changeType = async (sql: postgres.Sql) => {
+const changeType = async (sql: postgres.Sql, answered = async () => {}) => {
   for (const type of ['varchar(300)', 'text', 'varchar(200)', 'text']) {
     await sql.unsafe(`alter table hero alter name type ${type}`)
-    await sleep(20)
+    await answered()
   }
 }
 
@@ -70,9 +79,9 @@ for (const lookups of [true, false]) {
         const [row] = await lane.run(FIND, [id])
         return row?.[1]
       },
-      async () => {
-        await sleep(50)
-        await changeType(sql)
+      async answered => {
+        await answered()
+        await changeType(sql, answered)
       }
     )
     t.strictSame(wrong, [])
@@ -119,7 +128,7 @@ t.test('readers do not notice that the type of a column changes', async t => {
   const { sql, stores } = await openHeroes(t)
   const { wrong, refusals, answers } = await readMeanwhile(
     async id => (await stores.heroes.find(id))?.name,
-    () => changeType(sql)
+    answered => changeType(sql, answered)
   )
   t.strictSame(wrong, [])
   t.strictSame(refusals, [])
