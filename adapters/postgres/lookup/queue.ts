@@ -26,11 +26,6 @@ export interface Queue<Item, Result> {
   clear(): readonly Waiting<Item, Result>[]
 }
 
-/**
- * After this many items in a row that found nothing in the queue and no batch under way, the next is sent early. With 1
- * in place of 16, the rate under load is a tenth lower.
- */
-const EARLY_AFTER = 16
 /** In milliseconds: as long as the driver gives a statement. */
 const LONGEST_WAIT = 4000
 
@@ -45,7 +40,7 @@ export const rejectIfLate = ({ askedAt, reject }: Pick<Waiting<unknown, never>, 
  * Collects items and sends them in batches. An item waits in the queue for two reasons:
  *
  * - It waits for the end of the turn of the event loop in which it is added, so that all items of that turn share a
- *   batch. After {@link EARLY_AFTER} items that were alone, the next one does not wait for this.
+ *   batch. That an item which was alone for long is sent at once gains nothing that could be measured.
  * - While `maxBatches` batches are under way, it waits until one of them is done. All items that are added meanwhile go
  *   into the next batch.
  */
@@ -59,10 +54,6 @@ export const createQueue = <Item, Result>({
   let batchesUnderWay = 0
   /** True while a call of `sendBatches` is scheduled. */
   let scheduled = false
-  /** How many items in a row, up to the last one, found nothing in the queue and no batch under way. */
-  let aloneInARow = 0
-  /** True once this turn of the event loop has sent an item early. */
-  let sentEarly = false
 
   const sendBatches = (): void => {
     scheduled = false
@@ -96,26 +87,12 @@ export const createQueue = <Item, Result>({
     return [...batch]
   }
 
-  const sendEarly = (): void => {
-    sentEarly = true
-    // The embedded engine answers within the turn. Later items of this turn then find the queue empty, but are not
-    // alone.
-    setImmediate(() => {
-      sentEarly = false
-    })
-    // A microtask and then `nextTick`: after all promise callbacks of this event, so that callers that it resumed
-    // together share a batch.
-    queueMicrotask(() => process.nextTick(sendBatches))
-  }
-
   const queue: Queue<Item, Result> = {
     add(each) {
-      aloneInARow = batchesUnderWay + waiting.length === 0 && !sentEarly ? aloneInARow + 1 : 0
       waiting.push(each)
       if (scheduled || batchesUnderWay === maxBatches) return
       scheduled = true
-      if (aloneInARow > EARLY_AFTER) sendEarly()
-      else setImmediate(sendBatches)
+      setImmediate(sendBatches)
     },
     clear: () => waiting.splice(0)
   }

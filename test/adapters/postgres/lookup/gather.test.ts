@@ -47,58 +47,6 @@ t.test('items that are added in one turn of the event loop share a statement', a
   t.strictSame(statements, [[1, 2, 3, 4]])
 })
 
-t.test(
-  'after sixteen lone items the next is sent within its turn, with those of the same event, until one is not alone',
-  async t => {
-    const { square, statements, turn, finish } = squares()
-    for (let item = 1; item <= 16; item++) {
-      const asked = square(item)
-      await Promise.resolve()
-      await new Promise(process.nextTick)
-      t.equal(statements.length, item - 1)
-      await finish()
-      t.equal(await asked, item * item)
-    }
-    const asked = [square(17)]
-    await Promise.resolve().then(() => asked.push(square(18)))
-    await new Promise(process.nextTick)
-    t.strictSame(statements.at(-1), [17, 18])
-
-    asked.push(square(19))
-    await new Promise(process.nextTick)
-    t.strictSame(statements.at(-1), [17, 18])
-    await turn()
-    t.strictSame(statements.at(-1), [19])
-    await finish()
-    t.strictSame(await Promise.all(asked), [17 ** 2, 18 ** 2, 19 ** 2])
-  }
-)
-
-t.test(
-  'after an item that is sent and answered within a turn, the other items of that turn share a statement',
-  async t => {
-    const statements: number[][] = []
-    const same = gather<number, number>(async items => {
-      statements.push([...items])
-      return items
-    }, String)
-    const turn = () => new Promise(resolve => setImmediate(resolve))
-    for (let item = 1; item <= 16; item++) {
-      await same(item)
-      await turn()
-    }
-    await same(17)
-    // The statement is answered, but the turn has not ended.
-    await new Promise(process.nextTick)
-    t.equal(statements.length, 17)
-    const asked = [same(18)]
-    await new Promise(process.nextTick)
-    asked.push(same(19))
-    t.strictSame(await Promise.all(asked), [18, 19])
-    t.strictSame(statements.slice(16), [[17], [18, 19]])
-  }
-)
-
 t.test('at most two batches are under way, and the next one takes all items that were added meanwhile', async t => {
   const { square, statements, turn, finish } = squares()
   const asked = []
