@@ -40,7 +40,7 @@ export const rejectIfLate = ({ askedAt, reject }: Pick<Waiting<unknown, never>, 
  * Collects items and sends them in batches. An item waits in the queue for two reasons:
  *
  * - It waits for the end of the turn of the event loop in which it is added, so that all items of that turn share a
- *   batch. That an item which was alone for long is sent at once gains nothing that could be measured.
+ *   batch.
  * - While `maxBatches` batches are under way, it waits until one of them is done. All items that are added meanwhile go
  *   into the next batch.
  */
