@@ -1,7 +1,7 @@
 import { type GetColumnData, type SQL, sql } from 'drizzle-orm'
 import { type PgColumn, PgDialect } from 'drizzle-orm/pg-core'
 import type { Value } from '../connection/driver.js'
-import { textOrNullList } from './values.js'
+import { driverValueList } from './values.js'
 
 /** The columns that a statement selects, each made by {@link typed}, by their names in a {@link Row}. */
 export type Columns = Readonly<Record<string, SQL>>
@@ -45,6 +45,7 @@ export interface ManyRows {
   lists(rows: readonly Row[]): readonly Value[]
 }
 
+/** For columns of every type but arrays. */
 export const manyRows = (columns: Readonly<Record<string, PgColumn>>): ManyRows => {
   const all = Object.values(columns)
   const names = all.map(({ name }) => name).join()
@@ -52,6 +53,9 @@ export const manyRows = (columns: Readonly<Record<string, PgColumn>>): ManyRows 
   return {
     names,
     from: `unnest(${lists}) as requested (${names})`,
-    lists: rows => Object.keys(columns).map(key => textOrNullList(rows.map(row => row[key])))
+    lists: rows =>
+      Object.entries(columns).map(([key, column]) =>
+        driverValueList(rows.map(row => (row[key] == null ? undefined : column.mapToDriverValue(row[key]))))
+      )
   }
 }

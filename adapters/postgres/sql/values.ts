@@ -47,11 +47,10 @@ export const bytesList = (base64urls: readonly (string | undefined)[]): string =
 export const instantList = (instants: readonly (Date | undefined)[]): string =>
   list(instants, instant => `"${instant.toISOString()}"`)
 
-/** An array literal for a column of any type that PostgreSQL reads from a text. Absent values become NULL. */
-export const textOrNullList = (values: readonly unknown[]): string =>
-  list(
-    values.map(value => value ?? undefined),
-    value => textElement(String(value))
+/** An array literal of what Drizzle's columns hand to the driver: texts, numbers, booleans and bytes. */
+export const driverValueList = (values: readonly unknown[]): string =>
+  list(values, value =>
+    value instanceof Uint8Array ? bytesElement(Buffer.from(value).toString('base64url')) : textElement(String(value))
   )
 
 const list = <T>(items: readonly (T | undefined)[], literal: (item: T) => string): string =>
