@@ -71,7 +71,8 @@ const runServer = async (
     if (forTrials) {
       const scopes = [settings.readScope, settings.writeScope].filter(scope => scope !== undefined)
       const instructions = await registerFirstClient(useCases, port, publicUrl(), scopes)
-      if (instructions !== undefined) stdout.write(instructions)
+      // Whoever reads standard output may have left, which must not end the service.
+      if (instructions !== undefined) stdout.on('error', () => {}).write(instructions)
     }
     await stop.signalled
     log.logger.info('shutting down')

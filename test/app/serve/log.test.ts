@@ -1,16 +1,10 @@
-import { spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
-import { text } from 'node:stream/consumers'
-import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { jsonRoutes } from '../../../app/http/bodies.js'
 import { HttpError } from '../../../app/http/errors.js'
-import { batched, createLog } from '../../../app/serve/log.js'
+import { createLog } from '../../../app/serve/log.js'
 import { createTestHttp, listen } from '../../support/http.js'
 import { recordLog } from '../../support/recorded-log.js'
 import { createSlowHttp, getSlow } from '../../support/sample-routes.js'
-import { startStopwatch } from '../../support/stopwatch.js'
 import { signal } from '../../support/waiting.js'
 import { dial, JSON_TYPE } from '../../support/wire.js'
 
@@ -96,23 +90,3 @@ t.test(
     ])
   }
 )
-
-t.test('the log is written when a batch is full, and the rest of it soon after', async t => {
-  const file = `${t.testdir()}/log`
-  const { logger } = createLog('info', batched(file))
-  logger.info('x'.repeat(9000))
-  t.equal((await readFile(file, 'utf8')).length > 9000, true)
-  logger.info('the last')
-  // No timer can run in this turn of the event loop, so that the line is still in the batch.
-  t.notMatch(readFileSync(file, 'utf8'), 'the last')
-  const counted = startStopwatch()
-  while (!(await readFile(file, 'utf8')).includes('the last')) await sleep(20)
-  t.ok(counted() < 2)
-})
-
-t.test('a process that crashes leaves its whole log', async t => {
-  const log = JSON.stringify(new URL('../../../app/serve/log.ts', import.meta.url).href)
-  const code = `const { createLog } = await import(${log}); createLog('info').logger.info('the last'); throw new Error()`
-  const child = spawn(process.execPath, [...process.execArgv, '--input-type', 'module', '--eval', code])
-  t.match(JSON.parse(await text(child.stdout)), { msg: 'the last' })
-})

@@ -1,0 +1,197 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, constants, openSync, readFileSync, readSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { createOutput } from '../../../app/serve/output.js'
+import { createDatabase, setDatabase } from '../../support/postgres.js'
+import { ask, keptConnection, serveProcess, startProcess } from '../../support/process.js'
+
+/** Requests paths of 4 kB that lead nowhere, and one time in a hundred `/health/ready`. Resolves to the counts of statuses. */
+const askInVain = async (url: string, requests: number): Promise<Record<number, number>> => {
+  const statuses: Record<number, number> = {}
+  const work = async (connection: number): Promise<void> => {
+    const agent = keptConnection()
+    for (let number = connection; number < requests; number += 10) {
+      const path = number % 100 === 0 ? '/health/ready' : `/${'nothing'.repeat(580)}`
+      const { status } = await ask(`${url}${path}`, { agent })
+      statuses[status] = (statuses[status] ?? 0) + 1
+    }
+    agent.destroy()
+  }
+  await Promise.all(Array.from({ length: 10 }, (_, connection) => work(connection)))
+  return statuses
+}
+
+t.test('a log that nobody reads holds nothing up, and says what it lacks once somebody reads it', async t => {
+  const { url: DATABASE_URL, drop } = await createDatabase()
+  t.teardown(drop)
+  const service = await serveProcess(t, { DATABASE_URL })
+  const { stdout } = service.child
+  await setDatabase(DATABASE_URL, 'set default_transaction_read_only = on')
+  while ((await ask(`${service.url}/health/ready`)).status !== 503);
+  const before = service.output().length
+
+  stdout?.pause()
+  t.strictSame(await askInVain(service.url, 5000), { 404: 4950, 503: 50 })
+  stdout?.resume()
+  // A pattern would take its time for 8 MB.
+  while (!service.output().includes('"dropped":')) await sleep(20)
+  const [, dropped] = await service.until(/"level":40,[^\n]*"dropped":(\d+),[^\n]*\n/)
+  const log = service.output().slice(before)
+  const lines = log.slice(0, log.lastIndexOf('\n')).split('\n')
+  const requests = lines.map(line => JSON.parse(line)).filter(({ path }) => path !== undefined)
+  t.ok(log.length > 8_000_000 && requests.length < 5000)
+  const others = requests.length + Number(dropped) - 5000
+  t.ok(0 <= others && others < 100, `${others} lines beside those of the requests`)
+
+  stdout?.pause()
+  await askInVain(service.url, 500)
+  const ended = once(service.child, 'exit')
+  service.child.kill('SIGTERM')
+  t.strictSame(await ended, [0, null], 'the process ends, though nobody reads')
+  stdout?.resume()
+})
+
+t.test('a reader that leaves ends nothing', async t => {
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  const { port } = Object(other.address())
+  await new Promise(resolve => other.close(resolve))
+  const service = startProcess(t, ['serve'], { PORT: String(port), DATABASE_URL: 'memory:' })
+  service.child.stdout?.destroy()
+  const url = `http://127.0.0.1:${port}`
+  const up = async (): Promise<number> =>
+    ask(`${url}/health/ready`).then(
+      ({ status }) => status,
+      () => sleep(20).then(up)
+    )
+  t.equal(await Promise.race([up(), service.ended]), 200)
+  t.strictSame(await askInVain(url, 500), { 200: 5, 404: 495 })
+  service.child.kill('SIGTERM')
+  t.equal(await service.ended, 0)
+})
+
+/** A pipe whose reader takes nothing by itself. */
+const createPipe = (t: Test) => {
+  const path = `${t.testdir()}/pipe`
+  execFileSync('mkfifo', [path])
+  const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  const writer = openSync(path, constants.O_WRONLY)
+  t.teardown(() => closeSync(writer))
+  const chunk = Buffer.alloc(1024 * 1024)
+  return {
+    writer,
+    /** What the pipe holds. */
+    read: (): string => {
+      try {
+        return chunk.toString('latin1', 0, readSync(reader, chunk))
+      } catch {
+        return ''
+      }
+    },
+    leave: () => closeSync(reader)
+  }
+}
+
+const unexpected = (): string => {
+  throw new Error('lines were dropped')
+}
+
+/** Numbered lines of 1,000 characters. */
+const numbered = (from: number, to: number): string[] =>
+  Array.from({ length: to - from }, (_, index) => `${String(from + index).padStart(999, ' ')}\n`)
+
+t.test('lines are written when a batch is full, and what is left soon after', async t => {
+  const file = `${t.testdir()}/log`
+  const output = createOutput(openSync(file, 'a'), unexpected)
+  output.write(`${'x'.repeat(9000)}\n`)
+  t.equal(readFileSync(file, 'utf8').length, 9001)
+  output.write('the last\n')
+  // In the same turn of the event loop, in which no timer can run.
+  t.notMatch(readFileSync(file, 'utf8'), 'the last')
+  while (!readFileSync(file, 'utf8').includes('the last')) await sleep(20)
+})
+
+t.test('a reader that is behind gets every line in its order', async t => {
+  const pipe = createPipe(t)
+  const output = createOutput(pipe.writer, unexpected)
+  const lines = numbered(0, 1000)
+  for (const line of lines) output.write(line)
+  let received = ''
+  while (received.length < 1_000_000) {
+    received += pipe.read()
+    await sleep(1)
+  }
+  t.ok(received === lines.join(''))
+  pipe.leave()
+})
+
+t.test('past 8 MB lines are dropped, until the reader has taken half', async t => {
+  const pipe = createPipe(t)
+  const output = createOutput(pipe.writer, lines => `dropped ${lines}\n`)
+  for (const line of numbered(0, 10_000)) output.write(line)
+  let received = ''
+  while (received.length < 3_000_000) {
+    received += pipe.read()
+    await sleep(1)
+  }
+  for (const line of numbered(10_000, 10_100)) output.write(line)
+  while (!/dropped.*\n/.test(received)) {
+    received += pipe.read()
+    await sleep(1)
+  }
+  for (const line of numbered(10_100, 10_110)) output.write(line)
+  while (!/ 10109\n/.test(received)) {
+    received += pipe.read()
+    await sleep(1)
+  }
+  const kept = received.search(/dropped/) / 1000
+  t.ok(kept > 8300 && kept < 8500, 'what the pipe holds comes on top of 8 MB')
+  const dropped = Number(/dropped (\d+)/.exec(received)?.[1])
+  // A batch that was not full may have been written after all.
+  t.ok(10_090 < kept + dropped && kept + dropped <= 10_100)
+  t.ok(
+    received === [...numbered(0, kept), `dropped ${dropped}\n`, ...numbered(kept + dropped, 10_110)].join(''),
+    'one line stands where lines are missing, and says how many'
+  )
+  pipe.leave()
+})
+
+t.test('at the exit of the process nothing waits long for a reader', async t => {
+  const pipe = createPipe(t)
+  const output = createOutput(pipe.writer, unexpected)
+  for (const line of numbered(0, 200)) output.write(line)
+  output.end()
+  t.ok(pipe.read().length < 200_000, 'who takes nothing is given up after a second')
+  pipe.leave()
+  output.write('the last\n')
+  const before = performance.now()
+  output.end()
+  const late = createOutput(pipe.writer, unexpected)
+  late.write('the last\n')
+  late.end()
+  t.ok(performance.now() - before < 1000, 'and who has left is not waited for')
+})
+
+t.test('a process that crashes leaves its whole log to a reader that takes it', async t => {
+  const log = JSON.stringify(new URL('../../../app/serve/log.ts', import.meta.url).href)
+  const code = `
+    const { logger } = (await import(${log})).createLog('info')
+    for (let number = 0; number < 10_000; number++) logger.info({ number }, 'x'.repeat(1000))
+    throw new Error()`
+  const child = spawn(process.execPath, [...process.execArgv, '--input-type', 'module', '--eval', code])
+  const lines = (await text(child.stdout))
+    .trimEnd()
+    .split('\n')
+    .map(line => JSON.parse(line))
+  const last = lines.pop()
+  t.match(last, { level: 40, pid: child.pid, hostname: String, dropped: 10_000 - lines.length, msg: /dropped/ })
+  t.strictSame(
+    lines.map(({ number }) => number),
+    lines.map((_, index) => index)
+  )
+  t.ok(lines.length > 7000)
+})
