@@ -1,4 +1,4 @@
-import type { FastifyBaseLogger, FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify'
+import type { FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify'
 import { DomainError, type ErrorCode } from '../../core/index.js'
 import { type Headers, UNCACHED } from './headers.js'
 
@@ -81,14 +81,14 @@ export const createAnswerFor =
     return { status, headers: { ...type, ...UNCACHED, ...headers }, body }
   }
 
-/** Answers a request that failed, and logs the error when the status is 500 or more. */
+/** Answers a request that failed, and calls `log` with the error and the request's id when the status is 500 or more. */
 export const createErrorHandler =
-  (answerFor: AnswerFor, logger: Pick<FastifyBaseLogger, 'error'>) =>
+  (answerFor: AnswerFor, log: (error: unknown, reqId: string) => void) =>
   (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     // When there is no route, Fastify still reads the body first, and its error may be about the body.
     const failure = request.is404 && !(error instanceof HttpError) ? noRoute(request) : error
     const answer = answerFor(failure, errorFormOf(request))
-    if (answer.status >= 500) logger.error({ reqId: request.id, err: failure }, 'a request failed')
+    if (answer.status >= 500) log(failure, request.id)
     // Fastify closes the connection when it refuses a body. A client that is still sending would then be reset before
     // it reads the refusal. While the connection stays open, Node discards the rest of the body. The drain sets its
     // `connection: close` on the raw response, where it stays.

@@ -41,7 +41,8 @@ export type HttpPlugin = FastifyPluginCallback<FastifyPluginOptions, Server, Typ
 
 /** Where the server logs failures and requests. */
 export interface Log {
-  readonly logger: Pick<FastifyBaseLogger, 'error'>
+  /** Logs the error of a request whose status is 500 or more, or counts it. */
+  readonly requestFailed: (error: unknown, reqId: string) => void
   /**
    * Writes a line for the request when its response is sent or its client has left. Undefined when the level hides it.
    */
@@ -76,7 +77,7 @@ export const createHttp = ({
 }: HttpOptions): Http => {
   const headers = constantHeaders(version)
   const answerFor = createAnswerFor(errorPage)
-  const handleError = createErrorHandler(answerFor, log.logger)
+  const handleError = createErrorHandler(answerFor, log.requestFailed)
   const parserErrors = createParserErrors(answerFor, headers)
   const deadlines = createDeadlines(answerMilliseconds, reply => {
     // An answer that the route's handler makes later is dropped, because its reply is sent.

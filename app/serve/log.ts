@@ -1,16 +1,27 @@
 import { hostname } from 'node:os'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type DestinationStream, type Logger, pino } from 'pino'
+import { DomainError } from '../../core/index.js'
 import type { Log } from '../http/http.js'
+import { createFailures } from './failures.js'
 import { createOutput } from './output.js'
 
+export interface ProcessLog extends Log {
+  readonly logger: Logger
+  /** Logs the failures that have been counted and not logged yet. */
+  readonly end: () => void
+}
+
 /** A log with pino's levels and pino's format of lines. */
-export const createLog = (
-  level: string,
-  output: DestinationStream = standardOutput()
-): Log & { readonly logger: Logger } => {
-  const logger = pino({ level, serializers: { err: withoutSecrets } }, output)
-  return { logger, followRequest: logger.isLevelEnabled('info') ? requestLines(output) : undefined }
+export const createLog = (level: string, output: DestinationStream = standardOutput()): ProcessLog => {
+  const logger = pino({ level, serializers: { err: describeError } }, output)
+  const failures = createFailures(logger)
+  return {
+    logger,
+    requestFailed: failures.log,
+    followRequest: logger.isLevelEnabled('info') ? requestLines(output) : undefined,
+    end: failures.end
+  }
 }
 
 /** What pino writes in every line. */
@@ -51,17 +62,22 @@ const requestLines =
 interface LoggedError {
   readonly type: string
   readonly code?: string
-  readonly stack: string | undefined
+  readonly message: string
+  readonly stack?: string | undefined
   readonly cause?: unknown
 }
 
+/** The stack shows where a bug is. The code and the messages of a {@link DomainError} and of its causes say enough. */
+const describeError = (error: unknown): LoggedError | string => withoutSecrets(error, !(error instanceof DomainError))
+
 // Database drivers attach the statement and its parameters to their errors, and pino's serializer would write them all.
-const withoutSecrets = (error: unknown): LoggedError | string => {
+const withoutSecrets = (error: unknown, withStack: boolean): LoggedError | string => {
   if (!(error instanceof Error)) return typeof error
   return {
     type: error.name,
-    ...('code' in error && { code: String(error.code) }),
-    stack: error.stack,
-    ...(error.cause !== undefined && { cause: withoutSecrets(error.cause) })
+    ...('code' in error && error.code !== undefined && { code: String(error.code) }),
+    message: error.message,
+    ...(withStack && { stack: error.stack }),
+    ...(error.cause !== undefined && { cause: withoutSecrets(error.cause, withStack) })
   }
 }

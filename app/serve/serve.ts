@@ -78,6 +78,7 @@ const runServer = async (
     log.logger.info('shutting down')
   } finally {
     await Promise.all([drain(), chores?.stop()])
+    log.end()
   }
 }
 
