@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Static, TSchema } from '@sinclair/typebox'
 import {
@@ -89,6 +90,7 @@ export const createHttp = ({
     trustProxy,
     // Fastify's own lines contain the query string, and with a logger Fastify makes a child logger for every request.
     logger: false,
+    genReqId: createRequestIds(),
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false } },
     schemaErrorFormatter: describeInvalid,
     routerOptions: {
@@ -179,6 +181,16 @@ export const createHttp = ({
   http.server.on('connect', parserErrors.refuseTunnel)
 
   return http
+}
+
+/** Fastify's own ids begin anew with every process, so that a log of several instances would have each of them often. */
+const createRequestIds = (): (() => string) => {
+  const prefix = `req-${randomBytes(4).toString('hex')}-`
+  let number = 0
+  return () => {
+    number += 1
+    return prefix + number.toString(36)
+  }
 }
 
 /** RFC 9112 section 6.3: the headers announce a body. */

@@ -38,6 +38,25 @@ t.test('a request is logged in one line, without its query string', async t => {
   t.match(take(), [{ path: '', status: 200 }])
 })
 
+t.test('the lines of a request have the same id, which no request of another instance has', async t => {
+  const ids: string[] = []
+  for (const level of ['info', 'error']) {
+    const lines: string[] = []
+    const logged = createTestHttp({ log: createLog(level, { write: line => lines.push(line) }) })
+    t.teardown(() => logged.close())
+    logged.get('/fail', async () => {
+      throw new Error('failed')
+    })
+    await logged.inject('/fail')
+    const [own, ...others] = new Set(lines.map(line => JSON.parse(line).reqId))
+    t.equal(lines.length, level === 'info' ? 2 : 1)
+    t.match(own, /^req-[0-9a-f]{8}-1$/)
+    t.strictSame(others, [])
+    ids.push(own)
+  }
+  t.not(ids[0], ids[1])
+})
+
 t.test('a request whose client has left is logged as 499', async t => {
   const gone = signal()
   const { log, take } = recordLog('info', gone.give)
