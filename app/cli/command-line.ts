@@ -4,6 +4,7 @@ import { type Composition, compose, prepareSchema } from '../compose.js'
 import { type Environment, readSettings, SettingError, type Settings, settingsHelp } from '../settings.js'
 import { addClientCommands } from './clients.js'
 import type { CommandContext } from './context.js'
+import { printable, toPrintableJson } from './printable.js'
 import { type Terminal, UsageError } from './terminal.js'
 import { addUserCommands } from './users.js'
 
@@ -12,7 +13,7 @@ export type Serve = (settings: Settings, stdout: NodeJS.WritableStream) => Promi
 
 /**
  * Runs one command and resolves to the exit code: 0 for success, 1 when the command fails, 2 for bad usage or a bad
- * setting. A failure is one line on stderr; commander writes its own messages about bad usage.
+ * setting. A failure is one line on stderr that begins `heroes: `.
  */
 export const runCommand = async (
   argv: readonly string[],
@@ -22,17 +23,25 @@ export const runCommand = async (
 ): Promise<number> => {
   let exitCode = 0
   const { stdout, stderr } = terminal
+  const refuse = (reason: string): void => {
+    stderr.write(`heroes: ${printable(reason.trim().replaceAll(/\s*\n\s*/g, ' '))}\n`)
+  }
   const context: CommandContext = {
     terminal,
     withUseCases: work => administer(env, ({ useCases }) => work(useCases)),
     print: (json, value, lines) => {
-      stdout.write(json ? `${JSON.stringify(value)}\n` : lines.map(line => `${line}\n`).join(''))
+      stdout.write(json ? `${toPrintableJson(value)}\n` : lines.map(line => `${printable(line)}\n`).join(''))
     }
   }
   const program = new Command('heroes')
     .description('A JSON service for hero records with its own OAuth 2.0 authorization server.')
     .exitOverride()
-    .configureOutput({ writeOut: text => stdout.write(text), writeErr: text => stderr.write(text) })
+    .configureOutput({
+      writeOut: text => stdout.write(text),
+      // Where a command is missing, commander would write the whole help to stderr.
+      writeErr: () => {},
+      outputError: text => refuse(text.replace(/^error: /, ''))
+    })
     .addHelpText('after', () => `\nSettings (environment):\n${settingsHelp()}`)
   program
     .command('serve')
@@ -59,9 +68,15 @@ export const runCommand = async (
     await program.parseAsync(argv, { from: 'user' })
     return exitCode
   } catch (error) {
-    // Commander has already written its message. It throws for --help too, with exit code 0.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-    stderr.write(`heroes: ${describe(error)}\n`)
+    if (error instanceof CommanderError) {
+      // It is thrown for --help too. Of a refusal commander has written the reason, unless a command is missing.
+      if (error.exitCode === 0) return 0
+      if (error.code === 'commander.help') {
+        refuse(`a command is missing; \`${['heroes', ...argv].join(' ')} --help\` lists them`)
+      }
+      return 2
+    }
+    refuse(describe(error))
     return error instanceof SettingError || error instanceof UsageError ? 2 : 1
   }
 }
@@ -85,11 +100,11 @@ const administer = async (
 }
 
 /**
- * The error's message and that of its cause, on one line. An HTTP answer never shows the cause, but the person who runs
+ * The error's message and that of its cause. An HTTP answer never shows the cause, but the person who runs
  * the command has to know why the database cannot be reached.
  */
 const describe = (error: unknown): string =>
   [error, Object(error).cause]
-    .map(reason => String(Object(reason).message ?? reason ?? '').replaceAll(/\s*\n\s*/g, ' '))
+    .map(reason => String(Object(reason).message ?? reason ?? ''))
     .filter(message => message !== '')
     .join(': ')

@@ -6,6 +6,6 @@ export interface CommandContext {
   readonly terminal: Terminal
   /** Opens the database, updates its schema, runs `work` and closes the database. Rejects on `memory:`. */
   withUseCases(work: (useCases: UseCases) => Promise<void>): Promise<void>
-  /** Writes to stdout: `value` as one line of JSON, or else `lines`. */
+  /** Writes to stdout: `value` as one line of JSON, or else `lines`. Unsafe characters of either are escaped. */
   print(json: boolean | undefined, value: unknown, lines: readonly string[]): void
 }
