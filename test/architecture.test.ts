@@ -43,7 +43,10 @@ const ROOMS: Record<string, { readonly rooms: readonly string[]; readonly packag
     rooms: ['core', 'app/http', 'app/http/server.ts', 'app/compose.ts', 'app/settings.ts'],
     packages: ['node:', 'fastify', 'pino']
   },
-  'app/cli': { rooms: ['core', 'app/compose.ts', 'app/settings.ts'], packages: ['node:', 'commander'] },
+  'app/cli': {
+    rooms: ['core', 'app/compose.ts', 'app/settings.ts'],
+    packages: ['node:', 'commander', 'heroes/package.json']
+  },
   'app/main.ts': { rooms: ['app/cli', 'app/serve'], packages: [] }
 }
 

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Client, ClientChanges } from '../../core/index.js'
 import type { CommandContext } from './context.js'
-import { readHidden, UsageError } from './terminal.js'
+import { confirm, readHidden, UsageError } from './terminal.js'
 
 interface AddOptions {
   readonly public?: true
@@ -130,13 +130,16 @@ export const addClientCommands = (program: Command, { terminal, withUseCases, pr
   clients
     .command('remove <id>')
     .description('removes a client and ends every code and token of it')
+    .option('--yes', 'remove without asking (without a terminal nothing is asked)')
     .option('--json', 'print JSON')
-    .action((id: string, { json }: { json?: true }) =>
-      withUseCases(async useCases => {
+    .action(async (id: string, { yes, json }: { yes?: true; json?: true }) => {
+      const question = `Remove the client ${id} with every code and token of it?`
+      if (!yes) await confirm(terminal, question, `the client ${id} is not removed`)
+      await withUseCases(async useCases => {
         await useCases.removeClient(id)
         print(json, { id }, [`The client ${id} is removed.`])
       })
-    )
+    })
 }
 
 // `earlier` is false after `--no-scope`.

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module'
 import { Command, CommanderError } from 'commander'
 import { DomainError } from '../../core/index.js'
 import { type Composition, compose, prepareSchema } from '../compose.js'
@@ -7,6 +8,8 @@ import type { CommandContext } from './context.js'
 import { printable, toPrintableJson } from './printable.js'
 import { type Terminal, UsageError } from './terminal.js'
 import { addUserCommands } from './users.js'
+
+const { version }: { version: string } = createRequire(import.meta.url)('heroes/package.json')
 
 /** Runs the service until the process is asked to end, then resolves to the exit code. */
 export type Serve = (settings: Settings, stdout: NodeJS.WritableStream) => Promise<number>
@@ -42,6 +45,7 @@ export const runCommand = async (
       writeErr: () => {},
       outputError: text => refuse(text.replace(/^error: /, ''))
     })
+    .version(version, '--version', 'print the version')
     .addHelpText('after', () => `\nSettings (environment):\n${settingsHelp()}`)
   program
     .command('serve')

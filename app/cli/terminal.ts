@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
+import { printable } from './printable.js'
 
 /** The streams of the process, handed in so that a test can use its own. */
 export interface Terminal {
@@ -27,6 +28,21 @@ export const readHidden = async (terminal: Terminal, label: string): Promise<str
   } finally {
     ask.close()
   }
+}
+
+/**
+ * Asks on a terminal whether to go on, and resolves when the answer is `y` or `yes`. Rejects with the message `refusal`
+ * otherwise. Without a terminal there is nobody to ask, and it resolves at once.
+ */
+export const confirm = async ({ stdin, stderr }: Terminal, question: string, refusal: string): Promise<void> => {
+  if (stdin.isTTY !== true) return
+  stderr.write(`${printable(question)} [y/N] `)
+  // The terminal itself echoes the answer and lets it be corrected, so readline need not.
+  const lines = createInterface({ input: stdin, terminal: false })
+  const answer = await lines[Symbol.asyncIterator]().next()
+  lines.close()
+  if (answer.done) stderr.write('\n')
+  if (!/^\s*y(?:es)?\s*$/i.test(String(answer.value))) throw new Error(refusal)
 }
 
 const firstLine = async (stdin: NodeJS.ReadableStream): Promise<string> => {

@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
-import type { UseCases } from '../../core/index.js'
 import type { CommandContext } from './context.js'
-import { readHidden } from './terminal.js'
+import { confirm, readHidden } from './terminal.js'
 
 export const addUserCommands = (program: Command, { terminal, withUseCases, print }: CommandContext): void => {
   const users = program.command('user').description('administers users')
@@ -45,24 +44,28 @@ export const addUserCommands = (program: Command, { terminal, withUseCases, prin
       })
     })
 
-  const addEndingCommand = (
-    name: string,
-    description: string,
-    done: string,
-    end: (u: UseCases, username: string) => Promise<void>
-  ) =>
-    users
-      .command(`${name} <name>`)
-      .description(description)
-      .option('--json', 'print JSON')
-      .action((username: string, { json }: { json?: true }) =>
-        withUseCases(async useCases => {
-          await end(useCases, username)
-          print(json, { username }, [`The user ${username} ${done}.`])
-        })
-      )
-  addEndingCommand('revoke', 'ends every code and token of a user', 'has no code and no token any more', (u, name) =>
-    u.revokeUser(name)
-  )
-  addEndingCommand('remove', 'removes a user with every code and token', 'is removed', (u, name) => u.removeUser(name))
+  users
+    .command('revoke <name>')
+    .description('ends every code and token of a user')
+    .option('--json', 'print JSON')
+    .action((username: string, { json }: { json?: true }) =>
+      withUseCases(async useCases => {
+        await useCases.revokeUser(username)
+        print(json, { username }, [`The user ${username} has no code and no token any more.`])
+      })
+    )
+
+  users
+    .command('remove <name>')
+    .description('removes a user with every code and token')
+    .option('--yes', 'remove without asking (without a terminal nothing is asked)')
+    .option('--json', 'print JSON')
+    .action(async (username: string, { yes, json }: { yes?: true; json?: true }) => {
+      const question = `Remove the user ${username} with every code and token?`
+      if (!yes) await confirm(terminal, question, `the user ${username} is not removed`)
+      await withUseCases(async useCases => {
+        await useCases.removeUser(username)
+        print(json, { username }, [`The user ${username} is removed.`])
+      })
+    })
 }
