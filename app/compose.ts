@@ -1,5 +1,7 @@
 import { createCrypto, systemClock } from '../adapters/crypto/crypto.js'
+import type { Inspection } from '../adapters/postgres/database.js'
 import { createUseCases, DomainError, type Ports, type UseCases } from '../core/index.js'
+import { readClockOffset } from './clock-offset.js'
 import { type DatabaseSettings, type Settings, UnusableSettingError } from './settings.js'
 
 /** The stores, and what a process needs to set their database up, check it and close it. */
@@ -45,6 +47,30 @@ export const prepareSchema = async ({ database }: Composition, settings: Setting
     if (settings.database.kind !== 'server' || (name !== 'UnfitDatabaseError' && !(error instanceof DomainError)))
       throw error
     throw new UnusableSettingError('DATABASE_URL', cause === undefined ? message : `${message}: ${cause.message}`)
+  }
+}
+
+/** Facts about a database, or why there are none: `absent` where the embedded one is yet to be made, `in use` where another process has it. */
+export type Inspected = (Inspection & { readonly offSeconds: number }) | 'absent' | 'in use'
+
+/**
+ * Opens the database, looks at it and closes it. It applies no migration and changes nothing. Rejects with `unavailable`
+ * when a server cannot be used, and with an error that names the folder when the embedded database cannot be opened.
+ */
+export const inspectDatabase = async (settings: Exclude<DatabaseSettings, { kind: 'memory' }>): Promise<Inspected> => {
+  const { hasEmbedded, openEmbedded, openServer } = await import('../adapters/postgres/database.js')
+  if (settings.kind === 'embedded' && !(await hasEmbedded(settings.folder))) return 'absent'
+  const opening = settings.kind === 'server' ? openServer(settings.url, settings) : openEmbedded(settings.folder)
+  const database = await opening.catch((error: unknown) => {
+    if (Object(error).name === 'FolderInUseError') return undefined
+    throw error
+  })
+  if (database === undefined) return 'in use'
+  try {
+    const inspection = await database.inspect()
+    return { ...inspection, offSeconds: await readClockOffset(database) }
+  } finally {
+    await database.close()
   }
 }
 

@@ -197,7 +197,12 @@ const settings = {
 }
 
 /** Settings whose features do not exist. They are refused, so that nobody relies on a setting without effect. */
-const RESERVED = ['CORS_ORIGINS', 'METRICS_PORT']
+const reserved = ['CORS_ORIGINS', 'METRICS_PORT'].map(name => ({
+  name,
+  read: (env: Environment): void => {
+    if (env[name]) throw new SettingError(`${name} is set, but there is no such feature; it must be unset`)
+  }
+}))
 
 /** The settings as the help lists them: one line each with name, default and meaning. */
 export const settingsHelp = (): string =>
@@ -207,9 +212,7 @@ export const settingsHelp = (): string =>
 
 /** Reads and checks all settings. An empty setting counts as unset. Throws {@link SettingError}. */
 export const readSettings = (env: Environment): Settings => {
-  for (const name of RESERVED) {
-    if (env[name]) throw new SettingError(`${name} is set, but there is no such feature; it must be unset`)
-  }
+  for (const { read } of reserved) read(env)
   return {
     host: settings.host.read(env),
     port: settings.port.read(env),
@@ -235,6 +238,28 @@ export const readSettings = (env: Environment): Settings => {
     trustProxy: settings.trustProxy.read(env),
     logLevel: settings.logLevel.read(env)
   }
+}
+
+export interface CheckedSettings {
+  /** With the defaults in place of the settings that are refused. */
+  readonly settings: Settings
+  /** Why each refused setting is refused, by its name. The reason continues a sentence that begins with the name. */
+  readonly refused: ReadonlyMap<string, string>
+}
+
+/** Reads and checks every setting, also after one that is refused. */
+export const checkSettings = (env: Environment): CheckedSettings => {
+  const refused = new Map<string, string>()
+  const sound = { ...env }
+  for (const { name, read } of [...reserved, ...Object.values(settings)]) {
+    try {
+      read(env)
+    } catch (error) {
+      refused.set(name, String(Object(error).message).replace(`${name} `, ''))
+      sound[name] = undefined
+    }
+  }
+  return { settings: readSettings(sound), refused }
 }
 
 const readDatabase = (env: Environment): DatabaseSettings => {

@@ -35,16 +35,33 @@ const ROOMS: Record<string, { readonly rooms: readonly string[]; readonly packag
   },
   'app/database-url.ts': { rooms: [], packages: ['node:'] },
   'app/settings.ts': { rooms: ['core', 'app/database-url.ts'], packages: ['node:'] },
+  'app/settings-advice.ts': { rooms: ['app/settings.ts'], packages: [] },
+  'app/clock-offset.ts': { rooms: [], packages: [] },
   'app/compose.ts': {
-    rooms: ['core', 'app/settings.ts', 'adapters/memory', 'adapters/postgres', 'adapters/crypto'],
+    rooms: [
+      'core',
+      'app/settings.ts',
+      'app/clock-offset.ts',
+      'adapters/memory',
+      'adapters/postgres',
+      'adapters/crypto'
+    ],
     packages: []
   },
   'app/serve': {
-    rooms: ['core', 'app/http', 'app/http/server.ts', 'app/compose.ts', 'app/settings.ts'],
+    rooms: [
+      'core',
+      'app/http',
+      'app/http/server.ts',
+      'app/compose.ts',
+      'app/settings.ts',
+      'app/settings-advice.ts',
+      'app/clock-offset.ts'
+    ],
     packages: ['node:', 'fastify', 'pino']
   },
   'app/cli': {
-    rooms: ['core', 'app/compose.ts', 'app/settings.ts'],
+    rooms: ['core', 'app/compose.ts', 'app/settings.ts', 'app/settings-advice.ts'],
     packages: ['node:', 'commander', 'heroes/package.json']
   },
   'app/main.ts': { rooms: ['app/cli', 'app/serve'], packages: [] }

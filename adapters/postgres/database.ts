@@ -6,6 +6,7 @@ import type { Driver } from './connection/driver.js'
 import type { ServerOptions } from './connection/server.js'
 import { createGrantStore } from './grants.js'
 import { createHeroStore } from './heroes.js'
+import { type Inspection, inspect } from './inspection.js'
 import { createLookups } from './lookup/lookups.js'
 import { createCheck, migrate, requireSchema } from './migrations.js'
 import { createTokenStore } from './tokens.js'
@@ -15,6 +16,7 @@ export { FolderError } from './connection/cluster.js'
 export { StatementError } from './connection/errors.js'
 export { FolderInUseError } from './connection/folder-lock.js'
 export type { ServerOptions } from './connection/server.js'
+export type { Inspection } from './inspection.js'
 export { UnfitDatabaseError } from './migrations.js'
 
 export interface Database {
@@ -30,6 +32,8 @@ export interface Database {
   check(): Promise<void>
   /** The time by the database's clock. Rejects with `unavailable` while the database cannot be reached. */
   now(): Promise<Date>
+  /** What an operator may want to know of it. Changes nothing. Rejects with `unavailable` while it cannot be reached. */
+  inspect(): Promise<Inspection>
   /** Waits for running statements, at most a second, and ends the connections. */
   close(): Promise<void>
 }
@@ -41,7 +45,7 @@ export interface Database {
 export const openServer = async (url: string, options: ServerOptions): Promise<Database> => {
   // Imported when it is needed, so that the start of a service does not load an engine that the service does not use.
   const { connectServer } = await import('./connection/server.js')
-  return databaseOn(connectServer(url, options))
+  return databaseOn(connectServer(url, options), options.prepare && options.pool > 1)
 }
 
 /**
@@ -53,7 +57,14 @@ export const openEmbedded = async (folder: string): Promise<Database> => {
   return databaseOn(await openFolder(folder))
 }
 
-const databaseOn = (driver: Driver): Database => {
+/** Whether a database lies in the folder. Changes nothing. Rejects with a {@link FolderError} when the folder cannot be used. */
+export const hasEmbedded = async (folder: string): Promise<boolean> => {
+  const { hasDatabase } = await import('./connection/embedded.js')
+  return hasDatabase(folder)
+}
+
+/** `separateReader`: the driver's reads have a connection of their own. */
+const databaseOn = (driver: Driver, separateReader = false): Database => {
   const lookups = createLookups(driver)
   return {
     stores: {
@@ -72,6 +83,7 @@ const databaseOn = (driver: Driver): Database => {
       const [row] = await driver.read('select (extract(epoch from clock_timestamp()) * 1000)::float8', [])
       return new Date(Number(row?.[0]))
     },
+    inspect: () => inspect(driver, separateReader),
     close: () => driver.close()
   }
 }

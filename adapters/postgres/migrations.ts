@@ -5,7 +5,7 @@ import type { Driver, Run } from './connection/driver.js'
 import { isLocked, StatementError, unavailable } from './connection/errors.js'
 
 /** The table in which Drizzle records applied migrations, so that `drizzle-kit migrate` can go on from here. */
-const APPLIED = 'drizzle.__drizzle_migrations'
+export const APPLIED = 'drizzle.__drizzle_migrations'
 
 /** The key of an advisory lock: an arbitrary number, the same in every instance. */
 const LOCK = 4_372_061_958
@@ -54,6 +54,26 @@ export const requireSchema = async ({ write }: Driver): Promise<void> => {
   if (last >= newestOf(readMigrations())) return
   const what = last === NEVER ? 'lacks its schema' : 'has a schema of an earlier version'
   throw new UnfitDatabaseError(`the database ${what}; run \`heroes migrate\`, or leave MIGRATE unset`)
+}
+
+export interface SchemaState {
+  /** Whether any migration was ever applied. */
+  readonly applied: boolean
+  /** How many migrations are yet to be applied. */
+  readonly pending: number
+  /** Whether a later version of the service has applied migrations that this one does not know. */
+  readonly later: boolean
+}
+
+/** Which migrations were applied. */
+export const readSchemaState = async (run: Run): Promise<SchemaState> => {
+  const migrations = readMigrations()
+  const last = await lastApplied(run)
+  return {
+    applied: last !== NEVER,
+    pending: migrations.filter(({ folderMillis }) => folderMillis > last).length,
+    later: last > newestOf(migrations)
+  }
 }
 
 /**

@@ -5,6 +5,7 @@ import { type Composition, compose, prepareSchema } from '../compose.js'
 import { type Environment, readSettings, SettingError, type Settings, settingsHelp } from '../settings.js'
 import { addClientCommands } from './clients.js'
 import type { CommandContext } from './context.js'
+import { addDoctorCommand } from './doctor.js'
 import { printable, toPrintableJson } from './printable.js'
 import { type Terminal, UsageError } from './terminal.js'
 import { addUserCommands } from './users.js'
@@ -30,6 +31,7 @@ export const runCommand = async (
     stderr.write(`heroes: ${printable(reason.trim().replaceAll(/\s*\n\s*/g, ' '))}\n`)
   }
   const context: CommandContext = {
+    env,
     terminal,
     withUseCases: work => administer(env, ({ useCases }) => work(useCases)),
     print: (json, value, lines) => {
@@ -67,6 +69,7 @@ export const runCommand = async (
     )
   addClientCommands(program, context)
   addUserCommands(program, context)
+  addDoctorCommand(program, context)
 
   try {
     await program.parseAsync(argv, { from: 'user' })

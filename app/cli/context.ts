@@ -1,8 +1,10 @@
 import type { UseCases } from '../../core/index.js'
+import type { Environment } from '../settings.js'
 import type { Terminal } from './terminal.js'
 
 /** What every command works with. */
 export interface CommandContext {
+  readonly env: Environment
   readonly terminal: Terminal
   /** Opens the database, updates its schema, runs `work` and closes the database. Rejects on `memory:`. */
   withUseCases(work: (useCases: UseCases) => Promise<void>): Promise<void>

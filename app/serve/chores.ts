@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { CLOCK_TOLERANCE_SECONDS, type UseCases } from '../../core/index.js'
+import { readClockOffset } from '../clock-offset.js'
 import type { Database } from '../compose.js'
 
 export interface Chores {
@@ -60,10 +61,7 @@ const every = (seconds: number, signal: AbortSignal, log: Pick<Logger, 'warn'>, 
  * the reverse.
  */
 const compareClocks = async (database: Pick<Database, 'now'>, log: Pick<Logger, 'warn'>): Promise<void> => {
-  const before = Date.now()
-  const databaseNow = await database.now()
-  const after = Date.now()
-  const offSeconds = (databaseNow.getTime() - (before + after) / 2) / 1000
+  const offSeconds = await readClockOffset(database)
   if (Math.abs(offSeconds) > CLOCK_TOLERANCE_SECONDS) {
     log.warn({ offSeconds }, "this machine's clock and the database's differ")
   }

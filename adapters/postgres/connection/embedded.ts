@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmSync } from 'node:fs'
+import { lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Transaction } from '@electric-sql/pglite'
 import { FolderError, isCluster, REPAIR } from './cluster.js'
@@ -33,6 +33,12 @@ export const openFolder = async (folder: string): Promise<Driver> => {
     unlock()
     throw error
   }
+}
+
+/** Whether anything lies where {@link openFolder} has its database. Rejects with a {@link FolderError} when that cannot be told. */
+export const hasDatabase = (folder: string): Promise<boolean> => {
+  const absolute = resolve(folder)
+  return orUnusable(absolute, async () => lstatSync(join(absolute, 'postgres'), { throwIfNoEntry: false }) !== undefined)
 }
 
 /**

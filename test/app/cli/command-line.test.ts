@@ -120,7 +120,8 @@ t.test('bad usage is exit code 2, with nothing on stdout', async t => {
 t.test('--help lists the commands and every setting with its default', async t => {
   const { code, stdout, stderr } = await run('--help')
   t.strictSame({ code, stderr }, { code: 0, stderr: '' })
-  for (const command of ['serve', 'migrate', 'client', 'user']) t.match(stdout, new RegExp(`^ +${command}\\b`, 'm'))
+  for (const command of ['serve', 'migrate', 'client', 'user', 'doctor'])
+    t.match(stdout, new RegExp(`^ +${command}\\b`, 'm'))
   const defaults: Record<string, string> = {
     HOST: '127.0.0.1',
     PORT: '3000',

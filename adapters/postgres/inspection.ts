@@ -1,0 +1,129 @@
+import { getTableName } from 'drizzle-orm'
+import type { Driver, Run } from './connection/driver.js'
+import { StatementError } from './connection/errors.js'
+import { APPLIED, readSchemaState, type SchemaState } from './migrations.js'
+import { attempts, clients, codes, grants, heroes, tokens, users } from './schema.js'
+
+/** What an operator may want to know of a database before a service relies on it. */
+export interface Inspection {
+  /** Of PostgreSQL, as `18.1`. */
+  readonly version: string
+  readonly encoding: string
+  readonly fsync: boolean
+  readonly fullPageWrites: boolean
+  /** False when a commit is acknowledged before it is on the disk. */
+  readonly synchronousCommit: boolean
+  readonly sharedBufferBytes: number
+  readonly connections: {
+    /** As many as the role may open in this database, all processes together. */
+    readonly most: number
+    /** Those of programs other than this service, on the whole server. */
+    readonly others: number
+  }
+  /** Whether this connection is made over TLS. */
+  readonly encrypted: boolean
+  /** False on a standby and where transactions are read-only. */
+  readonly takesWrites: boolean
+  /** Undefined when the role may not read which migrations were applied. */
+  readonly schema: SchemaState | undefined
+  /** Whether the role may make tables, as migrations do. */
+  readonly mayMigrate: boolean
+  /** What the role lacks, such as `delete on hero`, by privilege and table. Empty where there are no tables yet. */
+  readonly missing: readonly Missing[]
+  /**
+   * Whether a pooler gives one connection to several clients in turn, as PgBouncer does in transaction mode. Undefined
+   * when that was not tried.
+   */
+  readonly pooled: boolean | undefined
+}
+
+export interface Missing {
+  readonly privilege: string
+  readonly table: string
+}
+
+/**
+ * Reads all of it and changes nothing. `separateReader`: the driver's reads have a connection of their own, so that a
+ * pooler can be noticed. Rejects with `unavailable` while the database cannot be reached.
+ */
+export const inspect = async (driver: Driver, separateReader: boolean): Promise<Inspection> => {
+  const { write } = driver
+  const [row = []] = await write(FACTS, [])
+  const schema = await readSchemaState(write).catch((error: unknown) => {
+    if (error instanceof StatementError && error.code === '42501') return undefined
+    throw error
+  })
+  return {
+    version: String(row[0]),
+    encoding: String(row[1]),
+    fsync: row[2] === true,
+    fullPageWrites: row[3] === true,
+    synchronousCommit: row[4] === true,
+    sharedBufferBytes: Number(row[5]),
+    connections: { most: Number(row[6]), others: Number(row[7]) },
+    encrypted: row[8] === true,
+    takesWrites: row[9] === true,
+    mayMigrate: row[10] === true,
+    schema,
+    missing: schema?.applied === false ? [] : await readMissing(write),
+    pooled: separateReader ? await isPooled(driver) : undefined
+  }
+}
+
+// Everybody may read these views. Of other roles' connections they hide the statements alone.
+const FACTS = `
+  select
+    current_setting('server_version'),
+    current_setting('server_encoding'),
+    current_setting('fsync')::boolean,
+    current_setting('full_page_writes')::boolean,
+    current_setting('synchronous_commit') <> 'off',
+    pg_size_bytes(current_setting('shared_buffers'))::float8,
+    least(
+      current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+        - coalesce(current_setting('reserved_connections', true)::int, 0),
+      (select nullif(datconnlimit, -1) from pg_database where datname = current_database()),
+      (select nullif(rolconnlimit, -1) from pg_roles where rolname = current_user)
+    )::float8,
+    (select count(datid) from pg_stat_activity where coalesce(application_name, '') <> 'heroes')::float8,
+    coalesce((select ssl from pg_stat_ssl where pid = pg_backend_pid()), false),
+    not pg_is_in_recovery() and not current_setting('transaction_read_only')::boolean,
+    coalesce(has_schema_privilege(current_schema(), 'create'), false) and (
+      has_database_privilege(current_database(), 'create')
+      or exists (select from pg_namespace where nspname = 'drizzle')
+    )`
+
+const TABLES = [attempts, clients, codes, grants, heroes, tokens, users].map(getTableName)
+
+/** A table that the role cannot even find, for want of `usage` on its schema, lacks every privilege. */
+const MISSING = `
+  select privilege, name
+  from unnest(string_to_array($1, ',')) as name
+  cross join unnest(array['select', 'insert', 'update', 'delete']) with ordinality as p (privilege, place)
+  where not coalesce(has_table_privilege(to_regclass(quote_ident(name)), privilege), false)
+  union all
+  select 'select', '${APPLIED}'
+  from pg_class c join pg_namespace n on n.oid = c.relnamespace
+  where n.nspname || '.' || c.relname = '${APPLIED}'
+    and not (has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'select'))`
+
+const readMissing = async (run: Run): Promise<readonly Missing[]> =>
+  (await run(MISSING, [TABLES.join()])).map(([privilege, table]) => ({
+    privilege: String(privilege),
+    table: String(table)
+  }))
+
+const BACKEND = 'select pg_backend_pid()'
+
+/**
+ * A client's connection has one backend for good, unless a pooler lends it out: then the transaction takes the backend
+ * that the reader had just before, and the reader's next statement gets another.
+ */
+const isPooled = async ({ read, transaction }: Driver): Promise<boolean> => {
+  const [before] = await read(BACKEND, [])
+  return transaction('inspect', async run => {
+    await run(BACKEND, [])
+    const [after] = await read(BACKEND, [])
+    return String(before) !== String(after)
+  })
+}

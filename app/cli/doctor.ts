@@ -1,0 +1,281 @@
+import { availableParallelism } from 'node:os'
+import type { Command } from 'commander'
+import { CLOCK_TOLERANCE_SECONDS } from '../../core/index.js'
+import { type Inspected, inspectDatabase } from '../compose.js'
+import { checkSettings, type DatabaseSettings, type Settings } from '../settings.js'
+import {
+  adviseOnSettings,
+  type Finding,
+  fine,
+  isThisMachine,
+  type Judgement,
+  risky,
+  wrong
+} from '../settings-advice.js'
+import type { CommandContext } from './context.js'
+
+export const addDoctorCommand = (program: Command, { env, print }: CommandContext): void => {
+  program
+    .command('doctor')
+    .description('says what is fine, risky or wrong about the settings and the database, and changes nothing')
+    .option('--json', 'print JSON')
+    .action(async ({ json }: { json?: true }) => {
+      const { settings, refused } = checkSettings(env)
+      const findings = [
+        ...describeRefused(refused),
+        ...adviseOnSettings(settings, new Set(refused.keys()), availableParallelism()),
+        // The default in place of a refused DATABASE_URL would be another database.
+        ...(refused.has('DATABASE_URL') ? [] : await checkDatabase(settings))
+      ].filter(({ check, verdict }) => verdict === 'wrong' || !refused.has(check))
+      print(json, findings, findings.map(toLine))
+      const bad = findings.filter(({ verdict }) => verdict === 'wrong').length
+      if (bad > 0) throw new Error(`${bad} of ${findings.length} checks ${bad === 1 ? 'is' : 'are'} wrong`)
+    })
+}
+
+const toLine = ({ check, verdict, message, advice }: Finding): string =>
+  `${verdict.padEnd(5)}  ${check.padEnd(19)}  ${message}${advice === undefined ? '' : `; ${advice}`}`
+
+const describeRefused = (refused: ReadonlyMap<string, string>): readonly Finding[] =>
+  refused.size === 0
+    ? [{ check: 'settings', ...fine('each has a valid value') }]
+    : [...refused].map(([check, reason]) => ({ check, ...wrong(reason, 'correct it, or leave it unset') }))
+
+const checkDatabase = async ({ database, migrate }: Settings): Promise<readonly Finding[]> => {
+  if (database.kind === 'memory') return []
+  try {
+    return judgeDatabase(await inspectDatabase(database), database, migrate)
+  } catch (error) {
+    return [database.kind === 'server' ? describeOutage(error) : describeFolder(error)]
+  }
+}
+
+export type InspectedSettings = Exclude<DatabaseSettings, { kind: 'memory' }>
+type ServerSettings = Extract<DatabaseSettings, { kind: 'server' }>
+type Facts = Exclude<Inspected, string>
+
+/** What is to be said of a database that could be looked at. */
+export const judgeDatabase = (found: Inspected, database: InspectedSettings, migrate: boolean): readonly Finding[] => {
+  if (found === 'absent')
+    return [{ check: 'DATA_DIR', ...fine('there is no database yet, and the first start makes it') }]
+  if (found === 'in use') {
+    return [
+      {
+        check: 'DATA_DIR',
+        ...fine('another process, such as the running service, has the database'),
+        advice: 'stop it to have the database checked too'
+      }
+    ]
+  }
+  if (database.kind === 'embedded') {
+    return [
+      { check: 'DATA_DIR', ...fine('the database opens') },
+      { check: 'schema', ...judgeSchema(found, migrate) }
+    ]
+  }
+  return SERVER_CHECKS.map(({ check, judge }) => ({ check, judgement: judge(found, database, migrate) })).flatMap(
+    ({ check, judgement }) => (judgement === undefined ? [] : [{ check, ...judgement }])
+  )
+}
+
+interface ServerCheck {
+  readonly check: string
+  /** Undefined when there is nothing to judge. */
+  judge(facts: Facts, database: ServerSettings, migrate: boolean): Judgement | undefined
+}
+
+/** PostgreSQL's default. */
+const SMALL_BUFFERS = 128 * 1024 * 1024
+
+const judgeSchema = ({ schema, mayMigrate }: Facts, migrate: boolean): Judgement => {
+  if (schema === undefined) {
+    return wrong('which migrations were applied cannot be read', 'grant the role what it lacks, see privileges')
+  }
+  if (schema.later) return risky('a later version of the service has migrated it', 'run that version')
+  if (schema.pending === 0) return fine('every migration is applied')
+  const pending = `${schema.pending} ${schema.pending === 1 ? 'migration is' : 'migrations are'} pending`
+  if (!migrate) return wrong(pending, 'run `heroes migrate`, or leave MIGRATE unset')
+  return mayMigrate
+    ? fine(`${pending}, and the next start applies them`)
+    : wrong(
+        `${pending}, and the role may not apply them`,
+        'grant it create on the database and on its schema, or run `heroes migrate` as another role'
+      )
+}
+
+const SERVER_CHECKS: readonly ServerCheck[] = [
+  { check: 'server', judge: ({ version }) => fine(`PostgreSQL ${version} answers`) },
+  {
+    check: 'encoding',
+    judge: ({ encoding }) =>
+      encoding === 'UTF8'
+        ? fine('UTF8')
+        : wrong(`${encoding} lacks characters that names may have`, "make a database with encoding 'UTF8'")
+  },
+  {
+    check: 'writes',
+    judge: ({ takesWrites }) =>
+      takesWrites
+        ? fine('the database takes them')
+        : wrong(
+            'the database takes none: it is a standby or read-only',
+            'name the primary, or add target_session_attrs=read-write to DATABASE_URL'
+          )
+  },
+  { check: 'schema', judge: (facts, _database, migrate) => judgeSchema(facts, migrate) },
+  {
+    check: 'privileges',
+    judge: ({ schema, missing }) => {
+      if (schema?.applied === false) return undefined
+      if (missing.length === 0) return fine('the role may read and change every table')
+      return wrong(`the role may not ${listPrivileges(missing)}`, 'grant it these')
+    }
+  },
+  {
+    check: 'fsync',
+    judge: ({ fsync }) =>
+      fsync ? fine('on') : wrong('off: a crash of the machine may destroy the database', 'turn it on')
+  },
+  {
+    check: 'full_page_writes',
+    judge: ({ fullPageWrites }) =>
+      fullPageWrites
+        ? fine('on')
+        : risky('off: a crash may leave half-written pages', 'turn it on, unless the file system writes pages whole')
+  },
+  {
+    check: 'synchronous_commit',
+    judge: ({ synchronousCommit }) =>
+      synchronousCommit
+        ? fine('on')
+        : risky('off: a crash may undo what was answered, a revocation too', 'turn it on for this database')
+  },
+  {
+    check: 'shared_buffers',
+    judge: ({ sharedBufferBytes: bytes }) => {
+      const size = `${Math.round(bytes / 1024 / 1024)} MB`
+      return bytes > SMALL_BUFFERS
+        ? fine(size)
+        : risky(`${size} are few for many tokens`, "set it to a quarter of the server's memory")
+    }
+  },
+  {
+    check: 'DATABASE_POOL',
+    judge: ({ connections: { most, others } }, { pool }) => {
+      if (pool > most) return wrong(`${pool} connections, of which the server allows ${most}`, 'lower it')
+      const processes = Math.floor((most - others) / pool)
+      if (processes < 1) {
+        return risky(
+          `${pool} connections, where other programs leave ${Math.max(0, most - others)} of ${most}`,
+          'lower it, or raise max_connections'
+        )
+      }
+      return fine(
+        `${pool} connections, which the server has for ${processes} ${processes === 1 ? 'process' : 'processes'}`
+      )
+    }
+  },
+  {
+    check: 'DATABASE_PREPARE',
+    judge: ({ pooled }, { prepare }) => {
+      if (!prepare) return fine('false, as a pooler in transaction mode needs it')
+      return pooled
+        ? risky(
+            'a pooler in transaction mode is in between, which does not keep the limits that the service sets',
+            'set it to false, and statement_timeout and lock_timeout for the role'
+          )
+        : fine('no pooler in transaction mode was noticed')
+    }
+  },
+  {
+    check: 'TLS',
+    judge: ({ encrypted }, { hosts, url }) => {
+      if (hosts.every(({ host }) => isThisMachine(host))) return fine('the database is on this machine')
+      if (!encrypted) {
+        return risky('the connection to another machine is plain text', 'add sslmode=verify-full to DATABASE_URL')
+      }
+      return /[?&]sslmode=verify-/.test(url)
+        ? fine("the connection is encrypted, and the server's certificate is checked")
+        : risky(
+            "the connection is encrypted, but the server's certificate is not checked",
+            'add sslmode=verify-full to DATABASE_URL'
+          )
+    }
+  },
+  {
+    check: 'clock',
+    judge: ({ offSeconds }) => {
+      const off = `${Math.abs(offSeconds).toFixed(1)} seconds`
+      return Math.abs(offSeconds) > CLOCK_TOLERANCE_SECONDS
+        ? wrong(`the database's is ${off} ${offSeconds > 0 ? 'ahead of' : 'behind'} this machine's`, 'keep both by NTP')
+        : fine(`within ${off} of the database's`)
+    }
+  }
+]
+
+/** As in `insert and update on hero, user; select on token`. */
+const listPrivileges = (missing: Facts['missing']): string => {
+  const byTable = new Map<string, string[]>()
+  for (const { privilege, table } of missing) byTable.set(table, [...(byTable.get(table) ?? []), privilege])
+  const byPrivileges = new Map<string, string[]>()
+  for (const [table, privileges] of byTable) {
+    const words = privileges.join(', ').replace(/, (\w+)$/, ' and $1')
+    byPrivileges.set(words, [...(byPrivileges.get(words) ?? []), table])
+  }
+  return [...byPrivileges].map(([words, tables]) => `${words} on ${tables.join(', ')}`).join('; ')
+}
+
+const describeFolder = (error: unknown): Finding => ({
+  check: 'DATA_DIR',
+  ...wrong(String(Object(error).message), 'make it usable, or name another folder')
+})
+
+/** By the code of the error alone: its message may repeat parts of DATABASE_URL. */
+export const describeOutage = (error: unknown): Finding => {
+  const { code } = Object(Object(error).cause ?? error)
+  const [, check, message, advice] = OUTAGES.find(([codes]) => codes.test(String(code))) ?? [
+    undefined,
+    'server',
+    code === undefined ? 'the database does not answer in time' : `the database cannot be used (${code})`,
+    'look at its log'
+  ]
+  return { check, ...wrong(message, advice) }
+}
+
+const OUTAGES: readonly (readonly [codes: RegExp, check: string, message: string, advice: string])[] = [
+  [/^ECONNREFUSED$/, 'server', 'nothing listens there', 'start it, or correct the host and the port in DATABASE_URL'],
+  [/^(?:ENOTFOUND|EAI_)/, 'server', 'the name of the host is not known', 'correct the host in DATABASE_URL'],
+  [
+    /^(?:CONNECT_TIMEOUT|ETIMEDOUT|EHOST|ENET)/,
+    'server',
+    'the host does not answer',
+    'correct the host in DATABASE_URL, or let the connection through the firewall'
+  ],
+  [
+    /^(?:28...|SASL_SIGNATURE_MISMATCH)$/,
+    'server',
+    'it refuses the role or its password',
+    'correct them in DATABASE_URL, or pg_hba.conf on the server'
+  ],
+  [/^3D000$/, 'server', 'it has no such database', "make it, with encoding 'UTF8', or correct DATABASE_URL"],
+  [/^53300$/, 'server', 'it has no connection left', 'lower DATABASE_POOL, or raise max_connections'],
+  [
+    /^(?:CONNECTION_|ECONNRESET)/,
+    'server',
+    'it ends the connection at once',
+    'look at its log, and whether it speaks TLS where sslmode asks for it'
+  ],
+  [/^57P03$/, 'server', 'it is starting or ending', 'try again in a moment'],
+  [
+    /^(?:ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/,
+    'TLS',
+    "the server's certificate is not trusted",
+    'name its authority in NODE_EXTRA_CA_CERTS, and the host in DATABASE_URL as the certificate does'
+  ],
+  [
+    /^(?:08P01|26000)$/,
+    'DATABASE_PREPARE',
+    'what answers carries no prepared statements, as a pooler in transaction mode does not',
+    'set it to false, and statement_timeout and lock_timeout for the role'
+  ]
+]

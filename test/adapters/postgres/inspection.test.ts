@@ -1,0 +1,100 @@
+import { randomBytes } from 'node:crypto'
+import t from 'tap'
+import type { Driver } from '../../../adapters/postgres/connection/driver.js'
+import { connectServer } from '../../../adapters/postgres/connection/server.js'
+import { openEmbedded, openServer } from '../../../adapters/postgres/database.js'
+import { inspect } from '../../../adapters/postgres/inspection.js'
+import { createDatabase, execute } from '../../support/postgres.js'
+import { temporaryFolder } from '../../support/process.js'
+
+const { url, drop } = await createDatabase()
+t.teardown(drop)
+
+const connect = (pool = 2, address = url): Driver => {
+  const driver = connectServer(address, { pool, prepare: true })
+  t.teardown(() => driver.close())
+  return driver
+}
+
+t.test('an inspection tells what the server says of itself', async t => {
+  const driver = connect()
+  const [row = []] = await driver.write(
+    `select current_setting('server_version'), current_setting('max_connections')`,
+    []
+  )
+  const before = await inspect(driver, true)
+  t.match(before, { version: String(row[0]), encoding: 'UTF8', takesWrites: true, encrypted: false, pooled: false })
+  t.match(before, { schema: { applied: false, later: false }, mayMigrate: true, missing: [] })
+  t.ok(Number(before.schema?.pending) > 0)
+  t.ok(before.sharedBufferBytes >= 128 * 1024)
+  t.ok(before.connections.most > 0 && before.connections.most < Number(row[1]))
+  t.ok(before.connections.others >= 0)
+
+  const database = await openServer(url, { pool: 2, prepare: true })
+  t.teardown(database.close)
+  await database.migrate()
+  t.match(await database.inspect(), { schema: { applied: true, pending: 0, later: false }, missing: [], pooled: false })
+})
+
+t.test('connections of other programs are counted, and limits of the role and the database hold', async t => {
+  const role = `role_${randomBytes(4).toString('hex')}`
+  const name = new URL(url).pathname.slice(1)
+  await execute(url, `create role ${role} login password 'secret' connection limit 7`)
+  t.teardown(() => execute(url, `drop role ${role}`))
+  const address = new URL(url)
+  address.username = role
+  address.password = 'secret'
+  const driver = connect(2, address.href)
+  t.equal((await inspect(driver, true)).connections.most, 7)
+  await execute(url, `alter database ${name} connection limit 5`)
+  t.equal((await inspect(driver, true)).connections.most, 5)
+  await execute(url, `alter database ${name} connection limit -1`)
+})
+
+t.test('a schema of a later or an earlier version is told from one that is up to date', async t => {
+  const driver = connect()
+  const table = 'drizzle.__drizzle_migrations'
+  await execute(url, `insert into ${table} (hash, created_at) values ('later', 9000000000000)`)
+  t.match(await inspect(driver, false), { schema: { pending: 0, later: true }, pooled: undefined })
+  await execute(url, `delete from ${table} where hash = 'later'`)
+  await execute(url, `delete from ${table} where created_at = (select max(created_at) from ${table})`)
+  t.match(await inspect(driver, false), { schema: { applied: true, pending: 1, later: false } })
+})
+
+t.test('a pooler that lends its connections out is noticed', async t => {
+  const driver = connect()
+  const other = connect()
+  let lent = false
+  // As PgBouncer does it: the transaction has the backend of the reader's last statement, so the next one gets another.
+  const pooled: Driver = {
+    ...driver,
+    read: (text, values) => (lent ? other : driver).read(text, values),
+    transaction: (name, work) =>
+      driver.transaction(name, async run => {
+        lent = true
+        return work(run)
+      })
+  }
+  t.match(await inspect(pooled, true), { pooled: true })
+})
+
+t.test('a failure that says nothing of privileges is told as it is', async t => {
+  const driver = connect()
+  await execute(url, 'alter table drizzle.__drizzle_migrations rename column created_at to made_at')
+  await t.rejects(inspect(driver, false), { name: 'StatementError', code: '42703' })
+  await execute(url, 'alter table drizzle.__drizzle_migrations rename column made_at to created_at')
+})
+
+t.test('the embedded engine tells the same of itself', async t => {
+  const database = await openEmbedded(temporaryFolder(t))
+  t.teardown(database.close)
+  await database.migrate()
+  t.match(await database.inspect(), {
+    version: /^\d+\.\d+/,
+    encoding: 'UTF8',
+    takesWrites: true,
+    schema: { applied: true, pending: 0, later: false },
+    missing: [],
+    pooled: undefined
+  })
+})
