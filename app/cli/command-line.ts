@@ -13,7 +13,7 @@ import { addUserCommands } from './users.js'
 const { version }: { version: string } = createRequire(import.meta.url)('heroes/package.json')
 
 /** Runs the service until the process is asked to end, then resolves to the exit code. */
-export type Serve = (settings: Settings, stdout: NodeJS.WritableStream) => Promise<number>
+export type Serve = (settings: Settings, stdout: Terminal['stdout']) => Promise<number>
 
 /**
  * Runs one command and resolves to the exit code: 0 for success, 1 when the command fails, 2 for bad usage or a bad

@@ -5,7 +5,7 @@ import { printable } from './printable.js'
 /** The streams of the process, handed in so that a test can use its own. */
 export interface Terminal {
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean }
-  readonly stdout: NodeJS.WritableStream
+  readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean }
   readonly stderr: NodeJS.WritableStream
 }
 

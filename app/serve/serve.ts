@@ -5,6 +5,7 @@ import { type Composition, compose, prepareSchema } from '../compose.js'
 import type { Http } from '../http/http.js'
 import { buildServer } from '../http/server.js'
 import { type Settings, UnusableSettingError } from '../settings.js'
+import { type Finding, keptSecret, startWarnings } from '../settings-advice.js'
 import { type Chores, startChores } from './chores.js'
 import { createDrain } from './drain.js'
 import { registerFirstClient } from './first-client.js'
@@ -18,8 +19,11 @@ interface Stop {
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 
+/** Where the first client's secret is shown. */
+type Output = NodeJS.WritableStream & { readonly isTTY?: boolean }
+
 /** Serves until SIGTERM or SIGINT, then resolves to the exit code. Rejects when the service cannot start. */
-export const serve = async (settings: Settings, stdout: NodeJS.WritableStream): Promise<number> => {
+export const serve = async (settings: Settings, stdout: Output): Promise<number> => {
   const controller = new AbortController()
   const { signal } = controller
   const abort = (): void => controller.abort()
@@ -34,7 +38,7 @@ export const serve = async (settings: Settings, stdout: NodeJS.WritableStream): 
   }
 }
 
-const serveUntil = async (stop: Stop, settings: Settings, stdout: NodeJS.WritableStream): Promise<void> => {
+const serveUntil = async (stop: Stop, settings: Settings, stdout: Output): Promise<void> => {
   const composition = await compose(settings)
   try {
     // The schema may have to wait minutes for another instance's migration. A signal ends the wait.
@@ -49,7 +53,7 @@ const runServer = async (
   { useCases, database }: Composition,
   stop: Stop,
   settings: Settings,
-  stdout: NodeJS.WritableStream
+  stdout: Output
 ): Promise<void> => {
   const log = createLog(settings.logLevel)
   let port = settings.port
@@ -67,12 +71,18 @@ const runServer = async (
     const url = await listen(http, settings)
     if (port === 0) port = Number(new URL(url).port)
     log.logger.info({ host: settings.host, port, publicUrl: publicUrl() }, 'listening')
+    const warn = ({ check, message, advice }: Finding): void =>
+      log.logger.warn({ check, advice }, `${check}: ${message}`)
+    startWarnings(settings).forEach(warn)
     chores = startChores(useCases, database, log.logger)
     if (forTrials) {
       const scopes = [settings.readScope, settings.writeScope].filter(scope => scope !== undefined)
       const instructions = await registerFirstClient(useCases, port, publicUrl(), scopes)
-      // Whoever reads standard output may have left, which must not end the service.
-      if (instructions !== undefined) stdout.on('error', () => {}).write(instructions)
+      if (instructions !== undefined) {
+        // Whoever reads standard output may have left, which must not end the service.
+        stdout.on('error', () => {}).write(instructions)
+        if (stdout.isTTY !== true) warn(keptSecret)
+      }
     }
     await stop.signalled
     log.logger.info('shutting down')

@@ -38,7 +38,10 @@ export const openFolder = async (folder: string): Promise<Driver> => {
 /** Whether anything lies where {@link openFolder} has its database. Rejects with a {@link FolderError} when that cannot be told. */
 export const hasDatabase = (folder: string): Promise<boolean> => {
   const absolute = resolve(folder)
-  return orUnusable(absolute, async () => lstatSync(join(absolute, 'postgres'), { throwIfNoEntry: false }) !== undefined)
+  return orUnusable(
+    absolute,
+    async () => lstatSync(join(absolute, 'postgres'), { throwIfNoEntry: false }) !== undefined
+  )
 }
 
 /**

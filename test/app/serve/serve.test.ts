@@ -1,3 +1,4 @@
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -5,12 +6,26 @@ import t, { type Test } from 'tap'
 import { heroes } from '../../support/command.js'
 import { listenUntilEnd } from '../../support/ports.js'
 import { createDatabase, setDatabase } from '../../support/postgres.js'
-import { ask, firstClient, GRACE, keptConnection, logInAtFirst, serveProcess } from '../../support/process.js'
+import {
+  ask,
+  firstClient,
+  GRACE,
+  keptConnection,
+  logInAtFirst,
+  PROGRAM,
+  serveProcess,
+  startProcess
+} from '../../support/process.js'
 import { basic } from '../../support/service.js'
 import { signal } from '../../support/waiting.js'
 import { type Connection, dial } from '../../support/wire.js'
 
 t.jobs = 3
+
+const { stdout: scriptVersion } = spawnSync('script', ['--version'], { encoding: 'utf8' })
+const withScript = /util-linux/.test(scriptVersion)
+  ? {}
+  : { skip: 'there is no script(1) of util-linux that makes a terminal' }
 
 /** A connection that the service has accepted. */
 const dialOpen = async (url: string): Promise<Connection> => {
@@ -162,3 +177,61 @@ t.test(
     }
   }
 )
+
+/** What the log of a service that has ended warned of: the checks and the messages. */
+const warnings = (output: string): { check: string; advice: string; msg: string }[] =>
+  output
+    .split('\n')
+    .filter(line => line.startsWith('{"level":40,'))
+    .map(line => JSON.parse(line))
+
+t.test('the start warns of risky settings, and of a first secret that a log may keep, one line each', async t => {
+  const { url: DATABASE_URL, drop } = await createDatabase()
+  t.teardown(drop)
+  const cases: [settings: Record<string, string>, checks: readonly string[]][] = [
+    [{ DATABASE_URL: 'memory:' }, ['first client']],
+    [{ DATABASE_URL: 'memory:', HOST: '0.0.0.0', TRUST_PROXY: 'true' }, ['HOST', 'TRUST_PROXY', 'first client']],
+    [{ DATABASE_URL, PUBLIC_URL: 'https://heroes.example', LOG_LEVEL: 'warn' }, ['PASSWORD_MIN_LENGTH']],
+    [{ DATABASE_URL, PUBLIC_URL: 'https://heroes.example', PASSWORD_MIN_LENGTH: '12', HOST: '0.0.0.0' }, []]
+  ]
+  for (const [settings, checks] of cases) {
+    const service = startProcess(t, ['serve'], { PORT: '0', ...settings })
+    // Where `listening` is not logged, the last warning is what tells of the start.
+    const last = checks.at(-1) ?? 'none'
+    await service.until(last === 'none' ? /"msg":"listening"/ : new RegExp(`"check":"${last}"`))
+    service.child.kill('SIGTERM')
+    t.equal(await service.ended, 0)
+    const warned = warnings(service.output())
+    t.strictSame(
+      warned.map(({ check }) => check),
+      checks,
+      JSON.stringify(settings)
+    )
+    for (const { check, advice, msg } of warned) {
+      t.ok(msg.startsWith(`${check}: `), msg)
+      t.match(advice, /\S/)
+    }
+    if (settings.DATABASE_URL === 'memory:') {
+      const { secret } = await firstClient(service)
+      for (const warning of warned) t.notMatch(JSON.stringify(warning), secret)
+    }
+  }
+})
+
+t.test('a terminal that shows the first secret is no reason to warn', withScript, async t => {
+  const child = spawn('script', ['-qec', `"${process.execPath}" "${PROGRAM}" serve`, '/dev/null'], {
+    env: { ...process.env, DATABASE_URL: 'memory:', PORT: '0' }
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  let seen = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    seen += text
+  })
+  const ended = once(child, 'close')
+  while (!seen.includes('client_secret') || !seen.includes('"msg":"listening"')) await once(child.stdout, 'data')
+  // Ctrl-C.
+  child.stdin.write('\u0003')
+  await ended
+  t.match(seen, /"msg":"shutting down"/)
+  t.strictSame(warnings(seen.replaceAll('\r', '')), [])
+})
