@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { lockFolder } from '../../../adapters/postgres/connection/folder-lock.js'
@@ -96,7 +96,7 @@ t.test('a command whose database cannot be reached says why, without the passwor
   t.notMatch(away.stderr, 'hidden')
 })
 
-t.test('bad usage is exit code 2, with nothing on stdout', async t => {
+t.test('bad usage is exit code 2 with one line that says what is wrong, and nothing on stdout', async t => {
   const cases = [
     'clint',
     'client',
@@ -112,9 +112,17 @@ t.test('bad usage is exit code 2, with nothing on stdout', async t => {
     'user add',
     'serve now'
   ]
-  for (const line of cases) t.match(await run(line), { code: 2, stdout: '', stderr: /\S/ }, line)
-  const alone = await heroes([], env)
-  t.match(alone, { code: 2, stdout: '', stderr: /Usage: heroes/ })
+  for (const line of cases)
+    t.match(await run(line), { code: 2, stdout: '', stderr: /^heroes: (?!error)[^\n]+\n$/ }, line)
+  const refusals: [argv: readonly string[], reason: string][] = [
+    [[], 'a command is missing; `heroes --help` lists them'],
+    [['client'], 'a command is missing; `heroes client --help` lists them'],
+    [['clint'], "unknown command 'clint' (Did you mean client?)"],
+    [['client', 'add'], "missing required argument 'id'"]
+  ]
+  for (const [argv, reason] of refusals) {
+    t.strictSame(await heroes(argv, env), { code: 2, stdout: '', stderr: `heroes: ${reason}\n` })
+  }
 })
 
 t.test('--help lists the commands and every setting with its default', async t => {
@@ -151,6 +159,13 @@ t.test('--help lists the commands and every setting with its default', async t =
   const listed = [...stdout.matchAll(/^ {2}([A-Z_]+) +(\S+) +\S/gm)].map(([, name, shown]) => [name, shown])
   t.strictSame(Object.fromEntries(listed), defaults)
   t.match(await run('client add --help'), { code: 0, stdout: /--secret-stdin/, stderr: '' })
+  t.match(await run('help client'), { code: 0, stdout: /rotate-secret/, stderr: '' })
+})
+
+t.test('--version prints the version of the package', async t => {
+  const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../../package.json'), 'utf8'))
+  t.strictSame(await heroes('--version', {}), { code: 0, stdout: `${version}\n`, stderr: '' })
+  t.match((await run('--help')).stdout, /^ +--version +\S/m)
 })
 
 t.test('a setting that cannot be used ends every command with exit code 2 and one line that names it', async t => {

@@ -1,5 +1,29 @@
 import t from 'tap'
 import { printable, toPrintableJson } from '../../../app/cli/printable.js'
+import { heroes, ONE_LINE, openCommandLine } from '../../support/command.js'
+
+const { env } = await openCommandLine(t)
+
+/** What can steer a terminal or cannot be seen: the control and formatting characters, one of each kind. */
+const HOSTILE = [
+  '\u001b[2J\u001b]52;c;aGVybw==\u0007',
+  'a\r\nb\tc\u007f',
+  '\u0085\u009b31m',
+  '\u202e\u2066\u2069\u200e\u200f\u061c',
+  '\u200b\u200d\u2060\ufeff\u00ad',
+  '\u2028\u2029',
+  '\u{e0041}\u3164'
+].join(' ')
+const VISIBLE = [
+  '\\u{1b}[2J\\u{1b}]52;c;aGVybw==\\u{7}',
+  'a\\u{d}\\u{a}b\\u{9}c\\u{7f}',
+  '\\u{85}\\u{9b}31m',
+  '\\u{202e}\\u{2066}\\u{2069}\\u{200e}\\u{200f}\\u{61c}',
+  '\\u{200b}\\u{200d}\\u{2060}\\u{feff}\\u{ad}',
+  '\\u{2028}\\u{2029}',
+  '\\u{e0041}\\u{3164}'
+].join(' ')
+const UNSEEN = /[^\P{C}\n]|[\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u
 
 t.test('text that a person can read is printed as it stands', async t => {
   for (const text of ['ada', 'Ærø 北京 עברית हिन्दी', 'é e\u0301', '🦸🏽', '\\u{1b}', 'C:\\heroes', '  ']) {
@@ -29,4 +53,47 @@ t.test('JSON that holds nothing to escape is what JSON.stringify makes', async t
   for (const value of [null, [], { id: 1, name: 'Ærø 🦸 "\\"' }, 'a']) {
     t.equal(toPrintableJson(value), JSON.stringify(value))
   }
+})
+
+t.test('what a caller chose is printed with control and formatting characters escaped', async t => {
+  const commands: [argv: readonly string[], stdout: string][] = [
+    [['user', 'add', HOSTILE], `The user ${VISIBLE} is registered.\n`],
+    [['user', 'list'], `1  ${VISIBLE}\n`],
+    [['user', 'revoke', HOSTILE], `The user ${VISIBLE} has no code and no token any more.\n`],
+    [['client', 'add', 'app', '--public', '--name', HOSTILE], 'The client app is registered.\n'],
+    [['client', 'list'], `app  public  (no redirect URI)  (no scopes)  PKCE required  ${VISIBLE}\n`],
+    [['client', 'show', 'app'], `app  public  (no redirect URI)  (no scopes)  PKCE required  ${VISIBLE}\n`],
+    [['user', 'remove', HOSTILE], `The user ${VISIBLE} is removed.\n`]
+  ]
+  for (const [argv, stdout] of commands) {
+    t.strictSame(await heroes(argv, env, 'correct horse'), { code: 0, stdout, stderr: '' }, argv.slice(0, 2).join(' '))
+  }
+})
+
+t.test('JSON has those characters as its own escapes, and reads as the very text', async t => {
+  const argv = ['user', 'add', HOSTILE, '--json']
+  const { code, stdout, stderr } = await heroes(argv, env, 'correct horse')
+  t.strictSame({ code, stderr }, { code: 0, stderr: '' })
+  t.notMatch(stdout, UNSEEN)
+  t.match(stdout, ONE_LINE)
+  t.strictSame(JSON.parse(stdout).username, HOSTILE)
+  await heroes(['user', 'remove', HOSTILE], env)
+})
+
+t.test('a refusal repeats nothing that steers a terminal', async t => {
+  const refused: [title: string, argv: readonly string[]][] = [
+    ['an id', ['client', 'show', HOSTILE]],
+    ['a command', [`serve${HOSTILE}`]],
+    ['an option', ['client', 'list', `--${HOSTILE}`]],
+    ['the value of an option', ['client', 'rotate-secret', 'app', `--keep-old=${HOSTILE}`]]
+  ]
+  for (const [title, argv] of refused) {
+    const { stdout, stderr } = await heroes(argv, env)
+    t.equal(stdout, '')
+    t.ok(ONE_LINE.test(stderr), `${title}: one line`)
+    t.notOk(UNSEEN.test(stderr), `${title}: escaped`)
+  }
+  const { stderr } = await heroes(['client', 'list'], { ...env, PORT: HOSTILE })
+  t.ok(ONE_LINE.test(stderr), 'the value of a setting: one line')
+  t.notOk(UNSEEN.test(stderr), 'the value of a setting: escaped')
 })

@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import t from 'tap'
-import { ONE_LINE, openCommandLine, typing } from '../../support/command.js'
+import { heroes, ONE_LINE, openCommandLine, typing } from '../../support/command.js'
 import { PROGRAM } from '../../support/process.js'
 
 const { env, run } = await openCommandLine(t)
@@ -17,6 +17,58 @@ t.test('at a terminal a password is typed twice, and stdout has nothing of it', 
   t.match(left, { code: 2, stdout: '', stderr: /^Secret: \nSecret again: \nheroes: nothing was entered\n$/ })
 })
 
+t.test('at a terminal remove asks first, and takes nothing but y or yes for one', async t => {
+  const nouns = [
+    ['client', 'kept', 'Remove the client kept with every code and token of it? [y/N] '],
+    ['user', 'kept', 'Remove the user kept with every code and token? [y/N] ']
+  ] as const
+  await run('client add kept --public')
+  await run('user add kept', 'password')
+  for (const [noun, name, question] of nouns) {
+    for (const answers of [['n'], [''], ['yesterday'], []]) {
+      const { code, stdout, stderr } = await run(`${noun} remove ${name}`, typing(...answers))
+      t.strictSame({ code, stdout }, { code: 1, stdout: '' })
+      t.ok(stderr.startsWith(question), stderr)
+      t.match(stderr, new RegExp(`heroes: the ${noun} ${name} is not removed\n$`))
+    }
+    const all = (await run(`${noun} list`)).stdout
+    t.match(all, /\bkept\b/, 'it is still there')
+  }
+  t.strictSame(await run('client remove kept', typing('y')), {
+    code: 0,
+    stdout: 'The client kept is removed.\n',
+    stderr: nouns[0][2]
+  })
+  t.strictSame(await run('user remove kept --json', typing(' YES ')), {
+    code: 0,
+    stdout: '{"username":"kept"}\n',
+    stderr: nouns[1][2]
+  })
+})
+
+t.test('remove does not ask with --yes, nor without a terminal', async t => {
+  for (const [option, stdin] of [
+    [' --yes', typing()],
+    ['', '']
+  ] as const) {
+    await run('client add gone --public')
+    await run('user add gone', 'password')
+    for (const noun of ['client', 'user']) {
+      const stdout = `The ${noun} gone is removed.\n`
+      t.strictSame(await run(`${noun} remove gone${option}`, stdin), { code: 0, stdout, stderr: '' })
+    }
+  }
+})
+
+t.test('the question and the refusal show a name with its unsafe characters escaped', async t => {
+  const { stderr } = await heroes(['user', 'remove', 'a\u001b[2J\n\u202eb'], env, typing('n'))
+  const shown = 'a\\u{1b}[2J\\u{a}\\u{202e}b'
+  t.equal(
+    stderr,
+    `Remove the user ${shown} with every code and token? [y/N] heroes: the user ${shown} is not removed\n`
+  )
+})
+
 t.test('a password on stdin that is not UTF-8 is refused', async t => {
   t.match(await run('user add latin', Buffer.from([0x70, 0xe9, 0x0a])), { code: 2, stdout: '', stderr: ONE_LINE })
 })
@@ -24,22 +76,44 @@ t.test('a password on stdin that is not UTF-8 is refused', async t => {
 const { stdout: version } = spawnSync('script', ['--version'], { encoding: 'utf8' })
 const script = /util-linux/.test(version) ? {} : { skip: 'there is no script(1) of util-linux that makes a terminal' }
 
-t.test('a real terminal shows nothing of what is typed', script, async t => {
-  const child = spawn('script', ['-qec', `"${process.execPath}" "${PROGRAM}" user add pty`, '/dev/null'], {
+/** One command on a terminal of its own: types each entry at its prompt, and resolves to all that the terminal shows. */
+const onTerminal = async (command: string, entries: readonly (readonly [prompt: string, entry: string])[]) => {
+  const child = spawn('script', ['-qec', `"${process.execPath}" "${PROGRAM}" ${command}`, '/dev/null'], {
     env: { ...process.env, ...env }
   })
   let seen = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     seen += text
   })
-  const typed = async (prompt: string): Promise<void> => {
-    while (!seen.endsWith(prompt)) await once(child.stdout, 'data')
-    child.stdin.write('not to be seen\r')
-  }
   const ended = once(child, 'close')
-  await typed('Password: ')
-  await typed('Password again: ')
+  for (const [prompt, entry] of entries) {
+    while (!seen.endsWith(prompt)) await once(child.stdout, 'data')
+    child.stdin.write(entry)
+  }
   const [code] = await ended
-  t.equal(code, 0)
-  t.equal(seen.replaceAll('\r', ''), 'Password: \nPassword again: \nThe user pty is registered.\n')
-})
+  return { code, seen: seen.replaceAll('\r', '') }
+}
+
+t.test(
+  'a real terminal shows nothing of a password that is typed, and echoes the answer to a question',
+  script,
+  async t => {
+    const password = 'not to be seen\r'
+    t.strictSame(
+      await onTerminal('user add pty', [
+        ['Password: ', password],
+        ['Password again: ', password]
+      ]),
+      { code: 0, seen: 'Password: \nPassword again: \nThe user pty is registered.\n' }
+    )
+    const question = 'Remove the user pty with every code and token? [y/N] '
+    t.strictSame(await onTerminal('user remove pty', [[question, '\u0004']]), {
+      code: 1,
+      seen: `${question}\nheroes: the user pty is not removed\n`
+    })
+    t.strictSame(await onTerminal('user remove pty', [[question, 'yes\r']]), {
+      code: 0,
+      seen: `${question}yes\nThe user pty is removed.\n`
+    })
+  }
+)
