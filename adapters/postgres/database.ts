@@ -32,7 +32,10 @@ export interface Database {
   check(): Promise<void>
   /** The time by the database's clock. Rejects with `unavailable` while the database cannot be reached. */
   now(): Promise<Date>
-  /** What an operator may want to know of it. Changes nothing. Rejects with `unavailable` while it cannot be reached. */
+  /**
+   * Reads what an operator may want to know of the database, and changes nothing. Rejects with `unavailable` while the
+   * database cannot be reached.
+   */
   inspect(): Promise<Inspection>
   /** Waits for running statements, at most a second, and ends the connections. */
   close(): Promise<void>
@@ -57,7 +60,10 @@ export const openEmbedded = async (folder: string): Promise<Database> => {
   return databaseOn(await openFolder(folder))
 }
 
-/** Whether a database lies in the folder. Changes nothing. Rejects with a {@link FolderError} when the folder cannot be used. */
+/**
+ * Whether there is a database in the folder. Changes nothing. Rejects with a {@link FolderError} when the folder cannot
+ * be read.
+ */
 export const hasEmbedded = async (folder: string): Promise<boolean> => {
   const { hasDatabase } = await import('./connection/embedded.js')
   return hasDatabase(folder)

@@ -42,7 +42,7 @@ export const confirm = async ({ stdin, stderr }: Terminal, question: string, ref
   const answer = await lines[Symbol.asyncIterator]().next()
   lines.close()
   if (answer.done) stderr.write('\n')
-  if (!/^\s*y(?:es)?\s*$/i.test(String(answer.value))) throw new Error(refusal)
+  if (!/^\s*y(?:es)?\s*$/i.test(String(answer.value))) throw new Error(printable(refusal))
 }
 
 const firstLine = async (stdin: NodeJS.ReadableStream): Promise<string> => {
