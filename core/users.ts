@@ -42,8 +42,10 @@ export const createUserUseCases = (
     async registerUser(credentials) {
       const username = requireText('username', normalizedName(credentials.username), 1, USERNAME_MAX)
       const password = requirePassword(credentials.password)
+      // Saves the hash for a name that is taken. Between registrations at once `insert` decides.
+      if ((await users.findByUsername(username)) !== undefined) throw nameTaken()
       const user = await users.insert(username, await passwords.hash(password))
-      if (user === undefined) throw new DomainError('conflict', 'a user with this username exists')
+      if (user === undefined) throw nameTaken()
       return user
     },
 
@@ -87,4 +89,5 @@ export const normalizeCredentials = ({ username, password }: Credentials): Crede
 const fits = (text: string, max: number): boolean =>
   text !== '' && text.length <= 2 * max && isStorable(text) && lengthOf(text) <= max
 
+const nameTaken = (): DomainError => new DomainError('conflict', 'a user with this username exists')
 const noSuchUser = (): DomainError => new DomainError('not_found', 'no user has this username')

@@ -1,8 +1,24 @@
 import t from 'tap'
 import type { PasswordHasher } from '../../../../core/index.js'
 import { createUseCases } from '../../../../core/index.js'
-import { basic, createInhabited, createService } from '../../../support/service.js'
+import { rivals } from '../../../contract/records.js'
+import { basic, createInhabited, createService, type Service } from '../../../support/service.js'
 import { ADA, createWorld } from '../../../support/world.js'
+
+/** A service, and how many hashes it has made for passwords that are to be stored. */
+const countingHashes = (): Service & { hashes(): number } => {
+  const world = createWorld()
+  let made = 0
+  const passwords: PasswordHasher = {
+    ...world.ports.passwords,
+    hash: (...given) => {
+      made += 1
+      return world.ports.passwords.hash(...given)
+    }
+  }
+  const ports = { ...world.ports, passwords }
+  return { ...createService({ useCases: createUseCases(ports, world.policy) }), ports, hashes: () => made }
+}
 
 t.test('wire 4.7: users are registered, and their password is stored as a salted hash alone', async t => {
   const { json, ports } = createService()
@@ -110,17 +126,30 @@ t.test('wire 4.5: a username that exists is 409', async t => {
   t.equal((await ports.users.list()).length, 1)
 })
 
-t.test('wire 4.4: the check for missing values comes before any hashing', async t => {
-  const world = createWorld()
-  let hashed = 0
-  const passwords: PasswordHasher = {
-    ...world.ports.passwords,
-    hash: password => {
-      hashed += 1
-      return world.ports.passwords.hash(password)
-    }
+t.test('wire 4.5: a name that is taken, in whatever form it is typed, is 409 without a hash', async t => {
+  const { json, hashes } = countingHashes()
+  t.equal((await json('POST', '/register', { username: '\u00e9', password: 'x' })).statusCode, 200)
+  t.equal(hashes(), 1)
+  for (const username of ['\u00e9', 'e\u0301']) {
+    t.equal((await json('POST', '/register', { username, password: 'x' })).statusCode, 409)
   }
-  const { json } = createService({ useCases: createUseCases({ ...world.ports, passwords }, world.policy) })
+  t.equal(
+    (await json('POST', '/register', { username: '\u00e9', password: '' })).statusCode,
+    400,
+    'malformed comes first'
+  )
+  t.equal(hashes(), 1)
+})
+
+t.test('wire 4.5: of twenty registrations of one name at once exactly one is 200, and the others are 409', async t => {
+  const { json, ports } = countingHashes()
+  const answers = await rivals(rival => json('POST', '/register', { username: 'ada', password: `password ${rival}` }))
+  t.strictSame(answers.map(({ statusCode }) => statusCode).sort(), [200, ...Array(19).fill(409)])
+  t.equal((await ports.users.list()).length, 1)
+})
+
+t.test('wire 4.4: the check for missing values comes before any hashing', async t => {
+  const { json, hashes } = countingHashes()
   for (const body of [
     {},
     { username: 'a' },
@@ -130,9 +159,9 @@ t.test('wire 4.4: the check for missing values comes before any hashing', async 
   ]) {
     t.equal((await json('POST', '/register', body)).statusCode, 400)
   }
-  t.equal(hashed, 0)
+  t.equal(hashes(), 0)
   await json('POST', '/register', ADA)
-  t.equal(hashed, 1)
+  t.equal(hashes(), 1)
 })
 
 t.test('wire 4.7: hash and salt are never answered', async t => {
