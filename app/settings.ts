@@ -17,6 +17,7 @@ export interface Settings {
   readonly protectHeroes: boolean
   readonly readScope: string | undefined
   readonly writeScope: string | undefined
+  readonly registrationOpen: boolean
   readonly policy: Policy
   readonly hashConcurrency: number | undefined
   readonly hashQueue: number
@@ -191,6 +192,13 @@ const settings = {
     'logins per username and address in LOGIN_WINDOW; 0: no limit'
   ),
   loginWindowSeconds: setting('LOGIN_WINDOW', integer(1, 31_536_000), defaultPolicy.loginWindowSeconds, 'seconds'),
+  registration: setting('REGISTRATION', oneOf('open', 'closed'), 'open', 'closed: /register is 403'),
+  registerAttempts: setting(
+    'REGISTER_ATTEMPTS',
+    integer(0, 1_000_000),
+    defaultPolicy.registerAttempts,
+    'registrations per address in LOGIN_WINDOW; 0: no limit'
+  ),
   bodyLimit: setting('BODY_LIMIT', integer(1, 1_073_741_824), 10_485_760, 'bytes of a request body'),
   trustProxy: setting<boolean | string>('TRUST_PROXY', proxies, false, 'whose X-Forwarded headers are believed'),
   logLevel: setting('LOG_LEVEL', oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), 'info', 'of pino')
@@ -222,6 +230,7 @@ export const readSettings = (env: Environment): Settings => {
     protectHeroes: settings.protectHeroes.read(env),
     readScope: settings.readScope.read(env),
     writeScope: settings.writeScope.read(env),
+    registrationOpen: settings.registration.read(env) === 'open',
     policy: {
       accessTokenSeconds: settings.accessTokenSeconds.read(env),
       refreshTokenSeconds: settings.refreshTokenSeconds.read(env),
@@ -230,7 +239,8 @@ export const readSettings = (env: Environment): Settings => {
       refreshGraceSeconds: settings.refreshGraceSeconds.read(env),
       passwordMinLength: settings.passwordMinLength.read(env),
       loginAttempts: settings.loginAttempts.read(env),
-      loginWindowSeconds: settings.loginWindowSeconds.read(env)
+      loginWindowSeconds: settings.loginWindowSeconds.read(env),
+      registerAttempts: settings.registerAttempts.read(env)
     },
     hashConcurrency: settings.hashConcurrency.read(env),
     hashQueue: settings.hashQueue.read(env),

@@ -15,7 +15,10 @@ export interface Policy {
    * limit.
    */
   readonly loginAttempts: number
+  /** The window of logins, and of registrations. */
   readonly loginWindowSeconds: number
+  /** Registrations per address in one window, those of names that are taken included. 0: no limit. */
+  readonly registerAttempts: number
 }
 
 /**
@@ -48,5 +51,6 @@ export const defaultPolicy: Policy = {
   refreshGraceSeconds: 30,
   passwordMinLength: 1,
   loginAttempts: 10,
-  loginWindowSeconds: 900
+  loginWindowSeconds: 900,
+  registerAttempts: 1000
 }

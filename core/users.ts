@@ -1,5 +1,5 @@
 import { DomainError } from './errors.js'
-import type { User } from './model.js'
+import type { Digest, User } from './model.js'
 import type { Policy } from './policy.js'
 import type { Ports } from './ports.js'
 import { isStorable, lengthOf, requireText } from './text.js'
@@ -12,9 +12,18 @@ export interface Credentials {
   readonly password: string
 }
 
+/** Where a request comes from. */
+export interface Origin {
+  /** The caller decides what counts as one address. */
+  readonly address: string
+}
+
 export interface UserUseCases {
-  /** Throws `invalid_input` and, for a username that is taken, `conflict`. */
-  registerUser(credentials: Credentials): Promise<User>
+  /**
+   * Throws `invalid_input`; beyond the registrations of an address `too_many_attempts`; for a username that is taken
+   * `conflict`; and `overloaded`. Without `origin` the registration is not counted.
+   */
+  registerUser(credentials: Credentials, origin?: Origin): Promise<User>
   listUsers(): Promise<readonly User[]>
   /** Stores a new password and ends every login. Throws `invalid_input` and `not_found`. */
   setPassword(credentials: Credentials): Promise<void>
@@ -25,8 +34,8 @@ export interface UserUseCases {
 }
 
 export const createUserUseCases = (
-  { users, passwords, clock }: Pick<Ports, 'users' | 'passwords' | 'clock'>,
-  policy: Pick<Policy, 'passwordMinLength'>
+  { users, attempts, passwords, secrets, clock }: Pick<Ports, 'users' | 'attempts' | 'passwords' | 'secrets' | 'clock'>,
+  policy: Pick<Policy, 'passwordMinLength' | 'registerAttempts' | 'loginWindowSeconds'>
 ): UserUseCases => {
   const requirePassword = (password: string): string =>
     requireText('password', normalize(password, PASSWORD_MAX), policy.passwordMinLength, PASSWORD_MAX)
@@ -38,14 +47,41 @@ export const createUserUseCases = (
     return normalized
   }
 
+  /** Counts a registration and returns its key. Throws `too_many_attempts` when the limit is reached. */
+  const count = async (address: string): Promise<Digest> => {
+    const key = await secrets.digest(`registrations ${address}`)
+    const now = clock.now()
+    const fullUntil = await attempts.take([{ key, most: policy.registerAttempts }], now, policy.loginWindowSeconds)
+    if (fullUntil === undefined) return key
+    throw new DomainError(
+      'too_many_attempts',
+      'too many users were registered from this address, wait before the next',
+      {
+        retryAfterSeconds: Math.max(1, Math.ceil((fullUntil.getTime() - now.getTime()) / 1000))
+      }
+    )
+  }
+
+  /** Undefined when the username is taken. */
+  const register = async (username: string, password: string): Promise<User | undefined> => {
+    // Saves the hash for a name that is taken. Between registrations at once `insert` decides.
+    if ((await users.findByUsername(username)) !== undefined) return undefined
+    return users.insert(username, await passwords.hash(password))
+  }
+
   return {
-    async registerUser(credentials) {
+    async registerUser(credentials, origin) {
       const username = requireText('username', normalizedName(credentials.username), 1, USERNAME_MAX)
       const password = requirePassword(credentials.password)
-      // Saves the hash for a name that is taken. Between registrations at once `insert` decides.
-      if ((await users.findByUsername(username)) !== undefined) throw nameTaken()
-      const user = await users.insert(username, await passwords.hash(password))
-      if (user === undefined) throw nameTaken()
+      const isCounted = origin !== undefined && policy.registerAttempts > 0
+      const counted = isCounted ? [await count(origin.address)] : []
+      const user = await register(username, password).catch(async (error: unknown) => {
+        // The service failed to register this user (`overloaded`, `unavailable`). When the attempt cannot be given back
+        // either, the first error is the one that is thrown.
+        if (isCounted) await attempts.giveBack(counted, undefined).catch(() => {})
+        throw error
+      })
+      if (user === undefined) throw new DomainError('conflict', 'a user with this username exists')
       return user
     },
 
@@ -89,5 +125,4 @@ export const normalizeCredentials = ({ username, password }: Credentials): Crede
 const fits = (text: string, max: number): boolean =>
   text !== '' && text.length <= 2 * max && isStorable(text) && lengthOf(text) <= max
 
-const nameTaken = (): DomainError => new DomainError('conflict', 'a user with this username exists')
 const noSuchUser = (): DomainError => new DomainError('not_found', 'no user has this username')

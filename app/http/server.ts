@@ -21,6 +21,8 @@ export interface ServerOptions extends Pick<HttpOptions, 'bodyLimit' | 'trustPro
   readonly readScope: string | undefined
   /** The scope that writing heroes needs, if any. */
   readonly writeScope: string | undefined
+  /** Whether anyone may register a user at `/register`. */
+  readonly registrationOpen: boolean
   /** The base URL that users see. Called at each request, because the port may be unknown before the server listens. */
   readonly publicUrl: () => string
   /** Rejects with `unavailable` while the service should get no requests. */
@@ -35,7 +37,7 @@ export const buildServer = (options: ServerOptions): Http => {
   const { version }: { version: string } = require('heroes/package.json')
   const http = createHttp({ ...options, version, errorPage: personalErrorPage })
   heroRoutes(http, useCases, { protect, readScope, writeScope, publicUrl })
-  registerRoutes(http, useCases)
+  registerRoutes(http, useCases, options.registrationOpen)
   tokenRoutes(http, useCases)
   authorizeRoutes(http, useCases, publicUrl)
   revocationRoutes(http, useCases, publicUrl)

@@ -13,6 +13,7 @@ t.test('without any setting the defaults hold', async t => {
     protectHeroes: true,
     readScope: undefined,
     writeScope: undefined,
+    registrationOpen: true,
     policy: {
       accessTokenSeconds: 3600,
       refreshTokenSeconds: 2_592_000,
@@ -21,7 +22,8 @@ t.test('without any setting the defaults hold', async t => {
       refreshGraceSeconds: 30,
       passwordMinLength: 1,
       loginAttempts: 10,
-      loginWindowSeconds: 900
+      loginWindowSeconds: 900,
+      registerAttempts: 1000
     },
     hashConcurrency: undefined,
     hashQueue: 64,
@@ -66,6 +68,9 @@ t.test('each setting is read', async t => {
   read({ REFRESH_GRACE: '0' }, policy({ refreshGraceSeconds: 0 }))
   read({ PASSWORD_MIN_LENGTH: '12' }, policy({ passwordMinLength: 12 }))
   read({ LOGIN_ATTEMPTS: '0', LOGIN_WINDOW: '5' }, policy({ loginAttempts: 0, loginWindowSeconds: 5 }))
+  read({ REGISTRATION: 'open' }, { registrationOpen: true })
+  read({ REGISTRATION: 'closed' }, { registrationOpen: false })
+  read({ REGISTER_ATTEMPTS: '0' }, policy({ registerAttempts: 0 }))
   read({ HASH_CONCURRENCY: '3', HASH_QUEUE: '0' }, { hashConcurrency: 3, hashQueue: 0 })
   read({ BODY_LIMIT: '1' }, { bodyLimit: 1 })
   read({ TRUST_PROXY: 'true' }, { trustProxy: true })
@@ -126,6 +131,8 @@ t.test('a bad value is refused with the name of the setting, the value and the v
     ['HASH_QUEUE', INTEGERS, 'an integer from 0 to 1000000'],
     ['LOGIN_ATTEMPTS', INTEGERS, 'an integer from 0 to 1000000'],
     ['LOGIN_WINDOW', [...INTEGERS, '0'], 'an integer from 1 to 31536000'],
+    ['REGISTRATION', ['Open', 'true', ' '], 'one of open, closed'],
+    ['REGISTER_ATTEMPTS', INTEGERS, 'an integer from 0 to 1000000'],
     ['BODY_LIMIT', [...INTEGERS, '0'], 'an integer from 1 to 1073741824'],
     [
       'TRUST_PROXY',
@@ -250,7 +257,7 @@ t.test('a setting of a feature that does not exist is refused and not listed', a
 
 t.test('the help lists every setting with its default', async t => {
   const lines = settingsHelp().split('\n')
-  t.equal(lines.length, 24)
+  t.equal(lines.length, 26)
   for (const line of lines) t.match(line, /^ {2}[A-Z_]+ +\S+ +\S.+$/)
   t.match(settingsHelp(), /PORT +3000 /)
   t.match(settingsHelp(), /PUBLIC_URL +\(unset\) /)

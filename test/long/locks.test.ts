@@ -18,7 +18,7 @@ interface Endpoint {
 }
 
 t.test('a table that is locked for eight seconds delays no endpoint that does not use it', async t => {
-  const { url, sql, logIn, form } = await serveDatabase(t, { LOGIN_ATTEMPTS: '100000' })
+  const { url, sql, logIn, form } = await serveDatabase(t, { LOGIN_ATTEMPTS: '100000', REGISTER_ATTEMPTS: '100000' })
   const { headers, access } = await logIn()
   const { refresh: first } = await logIn()
   await ask(`${url}/heroes`, { headers, body: { name: 'the first' } })
@@ -35,7 +35,7 @@ t.test('a table that is locked for eight seconds delays no endpoint that does no
       ask: () => ['/heroes', { headers, body: { name: `hero ${count++}` } }]
     },
     'POST /register': {
-      tables: ['user'],
+      tables: ['user', 'attempt'],
       succeeds: 200,
       ask: () => ['/register', { body: { username: `user ${count++}`, password: 'a password' } }]
     },

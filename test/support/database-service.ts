@@ -24,7 +24,7 @@ export interface DatabaseService extends RunningService {
 /** Starts the service with the client `app` and the user {@link ADA}, on a database of its own unless `settings` name one. */
 export const serveDatabase = async (t: Test, settings: Settings = {}): Promise<DatabaseService> => {
   const database = settings.DATABASE_URL ?? (await createDatabaseFor(t))
-  const env = { LOGIN_ATTEMPTS: '0', ...settings, DATABASE_URL: database }
+  const env = { LOGIN_ATTEMPTS: '0', REGISTER_ATTEMPTS: '0', ...settings, DATABASE_URL: database }
   await administer('client add app --confidential --secret-stdin --redirect-uri https://app.example/cb', env, SECRET)
   const service = await serveProcess(t, env)
   const sql = postgres(database, { max: 2, onnotice: () => {} })

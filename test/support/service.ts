@@ -43,6 +43,7 @@ export const createService = ({ stores, policy, clock, ...options }: ServiceOpti
     protectHeroes: true,
     readScope: undefined,
     writeScope: undefined,
+    registrationOpen: true,
     log: silentLog(),
     publicUrl: () => PUBLIC_URL,
     ready: async () => {},

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
-import type { UseCases } from '../../../core/index.js'
+import { DomainError, type UseCases } from '../../../core/index.js'
 import { jsonRoutes } from '../bodies.js'
+import { addressOf } from '../client-address.js'
 import type { Http } from '../http.js'
 
 const Registration = Type.Object(
@@ -9,13 +10,21 @@ const Registration = Type.Object(
 )
 const User = Type.Object({ id: Type.Integer(), username: Type.String() })
 
-export const registerRoutes = (http: Http, useCases: Pick<UseCases, 'registerUser'>): void => {
+/** Where registration is not open, `/register` refuses every request before it reads the body. */
+export const registerRoutes = (http: Http, useCases: Pick<UseCases, 'registerUser'>, isOpen: boolean): void => {
+  const requireOpen = async (): Promise<void> => {
+    if (!isOpen) throw new DomainError('access_denied', 'registration is closed')
+  }
   http.register(
     jsonRoutes(http => {
-      http.post('/register', { schema: { body: Registration, response: { 200: User } } }, async request => {
-        const { id, username } = await useCases.registerUser(request.body)
-        return { id, username }
-      })
+      http.post(
+        '/register',
+        { onRequest: requireOpen, schema: { body: Registration, response: { 200: User } } },
+        async request => {
+          const { id, username } = await useCases.registerUser(request.body, { address: addressOf(request.ip) })
+          return { id, username }
+        }
+      )
     })
   )
 }
