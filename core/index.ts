@@ -15,6 +15,7 @@ export type {
   Clock,
   CodeStore,
   GrantStore,
+  HashCaller,
   HeroQuery,
   HeroStore,
   Nonce,

@@ -48,9 +48,9 @@ export const createLogin = (
     }
   }
 
-  const rehash = async (user: User, password: string): Promise<void> => {
+  const rehash = async (user: User, password: string, address: string): Promise<void> => {
     try {
-      await users.rehash(user.id, user.password, await passwords.hash(password))
+      await users.rehash(user.id, user.password, await passwords.hash(password, { address, priority: 'rehash' }))
     } catch (error) {
       // The password was right, so the login succeeds even if the new hash is not stored (`overloaded`, `unavailable`).
       // The next login makes the hash again.
@@ -59,9 +59,9 @@ export const createLogin = (
   }
 
   /** The user with this name, if there is one, and the verdict on the password. */
-  const judge = async (username: string, password: string) => {
+  const judge = async (username: string, password: string, address: string) => {
     const user = await users.findByUsername(username)
-    return { user, verdict: await passwords.verify(password, user?.password) }
+    return { user, verdict: await passwords.verify(password, user?.password, { address, priority: 'login' }) }
   }
 
   return async attempt => {
@@ -69,7 +69,7 @@ export const createLogin = (
     if (credentials === undefined) return undefined
     const { username, password } = credentials
     const counted = await throttle(username, attempt.address)
-    const { user, verdict } = await judge(username, password).catch(async (error: unknown) => {
+    const { user, verdict } = await judge(username, password, attempt.address).catch(async (error: unknown) => {
       // The caller has learned nothing about the password, so this attempt must not lock out a user who tries again
       // after `retryAfterSeconds`. When the attempt cannot be given back either, the first error is the one that is
       // thrown.
@@ -78,7 +78,7 @@ export const createLogin = (
     })
     if (user === undefined || verdict === 'mismatch') return undefined
     await counted.succeed()
-    if (verdict === 'stale') await rehash(user, password)
+    if (verdict === 'stale') await rehash(user, password, attempt.address)
     return user
   }
 }

@@ -200,14 +200,34 @@ export interface AttemptStore {
   removeExpired(at: Date, limit: number): Promise<number>
 }
 
+/** For whom a password is hashed. A hasher with too much to do goes by it. */
+export interface HashCaller {
+  /** Where the request comes from. All callers without an address count as one address. */
+  readonly address?: string | undefined
+  /**
+   * Calls for a `login` are served before those for a `registration`. A `rehash` is wanted only if it delays nobody:
+   * the login that it belongs to has waited already.
+   */
+  readonly priority: 'login' | 'registration' | 'rehash'
+}
+
+/**
+ * Either method serves the addresses in turn, and without `caller` counts as a login. It rejects with `overloaded` when
+ * too many calls wait: at once, or when others need the place in the queue more, or when the call has waited too long.
+ * Nobody waits for more than about four seconds.
+ */
 export interface PasswordHasher {
-  /** Hashes with a new random salt. Rejects with `overloaded` when too many calls wait. */
-  hash(password: string): Promise<PasswordHash>
+  /** Hashes with a new random salt. */
+  hash(password: string, caller?: HashCaller): Promise<PasswordHash>
   /**
    * `stale`: the password is right, but its hash was made with other parameters than {@link hash} uses. Without
-   * `stored` the answer is `mismatch` and takes as long as with it. Rejects with `overloaded` when too many calls wait.
+   * `stored` the answer is `mismatch` and takes as long as with it.
    */
-  verify(password: string, stored: PasswordHash | undefined): Promise<'match' | 'stale' | 'mismatch'>
+  verify(
+    password: string,
+    stored: PasswordHash | undefined,
+    caller?: HashCaller
+  ): Promise<'match' | 'stale' | 'mismatch'>
 }
 
 export interface Secrets {

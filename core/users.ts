@@ -63,10 +63,10 @@ export const createUserUseCases = (
   }
 
   /** Undefined when the username is taken. */
-  const register = async (username: string, password: string): Promise<User | undefined> => {
+  const register = async (username: string, password: string, address?: string): Promise<User | undefined> => {
     // Saves the hash for a name that is taken. Between registrations at once `insert` decides.
     if ((await users.findByUsername(username)) !== undefined) return undefined
-    return users.insert(username, await passwords.hash(password))
+    return users.insert(username, await passwords.hash(password, { address, priority: 'registration' }))
   }
 
   return {
@@ -75,7 +75,7 @@ export const createUserUseCases = (
       const password = requirePassword(credentials.password)
       const isCounted = origin !== undefined && policy.registerAttempts > 0
       const counted = isCounted ? [await count(origin.address)] : []
-      const user = await register(username, password).catch(async (error: unknown) => {
+      const user = await register(username, password, origin?.address).catch(async (error: unknown) => {
         // The service failed to register this user (`overloaded`, `unavailable`). When the attempt cannot be given back
         // either, the first error is the one that is thrown.
         if (isCounted) await attempts.giveBack(counted, undefined).catch(() => {})

@@ -41,22 +41,23 @@ export const createPasswordHasher = ({
   const dummy = `${current}${phcBase64(randomBytes(SALT_BYTES))}$${phcBase64(randomBytes(HASH_BYTES))}`
 
   return {
-    async hash(password) {
+    async hash(password, caller) {
       const salt = randomBytes(SALT_BYTES)
       // The package has const enums for algorithm and version, which `isolatedModules` cannot read. Its default is
       // argon2id, version 19.
-      const hash = await pass(() =>
-        argon2id(password, { memoryCost, timeCost, parallelism, outputLen: HASH_BYTES, salt })
+      const hash = await pass(
+        () => argon2id(password, { memoryCost, timeCost, parallelism, outputLen: HASH_BYTES, salt }),
+        caller
       )
       return { hash, salt: salt.toString('base64') }
     },
 
-    async verify(password, stored) {
+    async verify(password, stored, caller) {
       if (stored === undefined || !isWellFormed(stored.hash)) {
-        await pass(() => verifyArgon2id(dummy, password))
+        await pass(() => verifyArgon2id(dummy, password), caller)
         return 'mismatch'
       }
-      if (!(await pass(() => verifyArgon2id(stored.hash, password)))) return 'mismatch'
+      if (!(await pass(() => verifyArgon2id(stored.hash, password), caller))) return 'mismatch'
       return stored.hash.startsWith(current) ? 'match' : 'stale'
     }
   }

@@ -1,8 +1,13 @@
-import { performance } from 'node:perf_hooks'
+import { type Performance, performance } from 'node:perf_hooks'
 import { DomainError } from '../../core/errors.js'
+import type { HashCaller } from '../../core/ports.js'
+import { createQueue, type Waiting } from './queue.js'
 
-/** Runs `work` when a place is free. Rejects with `overloaded` when too many calls wait for a place. */
-export type Gate = <T>(work: () => Promise<T>) => Promise<T>
+/**
+ * Runs `work` when a place is free. Without `caller` it counts as a login. Rejects with `overloaded`, without the work,
+ * on the terms of PasswordHasher.
+ */
+export type Gate = <T>(work: () => Promise<T>, caller?: HashCaller) => Promise<T>
 
 /**
  * How long a place rests after its work: this factor times the duration of the work times the average utilization of
@@ -18,39 +23,50 @@ const IDLE = 0.3
 const WEIGHT = 1 / 3
 /** In milliseconds. A shorter rest is not worth a timer. */
 const SHORTEST_REST = 2
+interface Waiter extends Waiting {
+  begin(): void
+  refuse(): void
+}
 
-/** Has places for `concurrency` pieces of work at once and lets `queue` more wait, first come, first served. */
-export const createGate = (concurrency: number, queue: number): Gate => {
-  const waiting: (() => void)[] = []
+/** Has places for `concurrency` pieces of work at once and lets `capacity` more wait. `gauge` measures time and load. */
+export const createGate = (
+  concurrency: number,
+  capacity: number,
+  gauge: Pick<Performance, 'now' | 'eventLoopUtilization'> = performance
+): Gate => {
+  const waiting = createQueue<Waiter>(capacity)
   let running = 0
   /** The utilization of the event loop while work ran, averaged with {@link WEIGHT}. */
   let utilization = 0
 
-  // The place goes straight to the next call in the queue: a new call cannot overtake it.
+  const waitForPlace = ({ address = '', priority }: HashCaller): Promise<void> =>
+    new Promise((begin, reject) => {
+      const refuse = (): void =>
+        reject(new DomainError('overloaded', 'too many logins are waiting', { retryAfterSeconds: 1 }))
+      const waiter = { address, isLogin: priority !== 'registration', begin, refuse }
+      if (priority === 'rehash' && waiting.size > 0) refuse()
+      else waiting.join(waiter)?.refuse()
+    })
+
+  /** The place goes straight to the call whose turn it is: a new call cannot overtake it. */
   const passPlaceOn = (): void => {
-    const next = waiting.shift()
+    const next = waiting.next()
     if (next === undefined) running -= 1
-    else next()
+    else next.begin()
   }
 
-  return async work => {
-    if (running < concurrency) {
-      running += 1
-    } else {
-      if (waiting.length >= queue) {
-        throw new DomainError('overloaded', 'too many logins are waiting', { retryAfterSeconds: 1 })
-      }
-      await new Promise<void>(resolve => waiting.push(resolve))
-    }
-    const startedAt = performance.now()
-    const loop = performance.eventLoopUtilization()
+  return async (work, caller = { priority: 'login' }) => {
+    if (running < concurrency) running += 1
+    else await waitForPlace(caller)
+    const startedAt = gauge.now()
+    const loop = gauge.eventLoopUtilization()
     try {
       return await work()
     } finally {
-      const { utilization: latest } = performance.eventLoopUtilization(loop)
-      utilization += WEIGHT * (latest - utilization)
-      const rest = REST * utilization * (performance.now() - startedAt)
-      if (utilization < IDLE || rest < SHORTEST_REST) passPlaceOn()
+      const took = gauge.now() - startedAt
+      utilization += WEIGHT * (gauge.eventLoopUtilization(loop).utilization - utilization)
+      const rest = utilization < IDLE ? 0 : REST * utilization * took
+      if (rest < SHORTEST_REST) passPlaceOn()
       else setTimeout(passPlaceOn, rest)
     }
   }

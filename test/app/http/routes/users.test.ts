@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createCrypto } from '../../../../adapters/crypto/crypto.js'
-import { createUseCases } from '../../../../core/index.js'
+import { createUseCases, type HashCaller, type PasswordHasher } from '../../../../core/index.js'
 import { basic, createInhabited, createService, REQUEST, type Service } from '../../../support/service.js'
 import { addClient, cheapest, createWorld } from '../../../support/world.js'
 
@@ -141,6 +141,40 @@ t.test('a hash that was made with other parameters is replaced at the next login
   t.strictSame(await logins(service, 'ada', 'x'), RIGHT)
   t.equal(await hash(), after)
 })
+
+t.test(
+  'the hasher learns for which address and for what it hashes, registrations of the command line aside',
+  async t => {
+    const world = createWorld()
+    const given: (HashCaller | undefined)[] = []
+    const { hash, verify } = world.ports.passwords
+    const passwords: PasswordHasher = {
+      hash(password, caller) {
+        given.push(caller)
+        return hash(password, caller)
+      },
+      verify(password, stored, caller) {
+        given.push(caller)
+        return verify(password, stored, caller).then(verdict => (verdict === 'match' ? 'stale' : verdict))
+      }
+    }
+    const useCases = createUseCases({ ...world.ports, passwords }, world.policy)
+    const service = createService({ useCases })
+    await addClient({ useCases }, 'app')
+    await service.json('POST', '/register', { username: 'ada', password: 'x' })
+    await useCases.registerUser({ username: 'bob', password: 'x' })
+    await logins(service, 'ada', 'x')
+    await logins(service, 'nobody', 'x')
+    const login = { address: '192.0.2.1', priority: 'login' }
+    const rehash = { address: '192.0.2.1', priority: 'rehash' }
+    t.strictSame(given, [
+      { address: '127.0.0.1', priority: 'registration' },
+      { address: undefined, priority: 'registration' },
+      ...[login, rehash, login, rehash],
+      ...[login, login]
+    ])
+  }
+)
 
 t.test(
   'set-password, revoke and remove end the tokens of a user, and are not_found where there is no such user',

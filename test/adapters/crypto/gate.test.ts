@@ -1,0 +1,191 @@
+import t, { type Test } from 'tap'
+import { createGate } from '../../../adapters/crypto/gate.js'
+import type { HashCaller } from '../../../core/index.js'
+
+const OVERLOADED = { name: 'DomainError', code: 'overloaded', retryAfterSeconds: 1 }
+
+const turn = () => new Promise<void>(resolve => setImmediate(resolve))
+
+const login = (address?: string): HashCaller => ({ address, priority: 'login' })
+const registration = (address?: string): HashCaller => ({ address, priority: 'registration' })
+
+interface Stage {
+  /** Calls with a name each, in the order in which their work began. */
+  readonly begun: string[]
+  /** The names of the calls that were refused. */
+  readonly refused: string[]
+  /** Calls the gate. Resolves once the gate has had time to refuse a call. */
+  call(name: string, caller?: HashCaller): Promise<void>
+  /** Ends the oldest work under way after so many milliseconds, and lets the gate go on. */
+  end(milliseconds?: number): Promise<void>
+  /** Ends work, each piece after so many milliseconds, until no call waits. */
+  endAll(milliseconds?: number): Promise<void>
+  /** The rests that places took, in milliseconds. */
+  readonly rests: number[]
+}
+
+/** A gate with a clock that only the test moves, beside an event loop of the given utilization. */
+const stage = (t: Test, { places = 1, queue = 64, utilization = 0 } = {}): Stage => {
+  let now = 0
+  const rests: number[] = []
+  t.intercept(globalThis, 'setTimeout', {
+    value: (work: () => void, milliseconds: number) => {
+      rests.push(milliseconds)
+      now += milliseconds
+      return setImmediate(work)
+    }
+  })
+  const eventLoopUtilization = () => ({ idle: 0, active: 0, utilization })
+  const pass = createGate(places, queue, { now: () => now, eventLoopUtilization })
+  const begun: string[] = []
+  const refused: string[] = []
+  const finish: (() => void)[] = []
+  const end = async (milliseconds = 0): Promise<void> => {
+    now += milliseconds
+    finish.shift()?.()
+    // The work ends, its place rests and the next work begins.
+    for (let i = 0; i < 3; i++) await turn()
+  }
+  return {
+    begun,
+    refused,
+    rests,
+    end,
+    async call(name, caller) {
+      const work = () => {
+        begun.push(name)
+        return new Promise<void>(resolve => finish.push(resolve))
+      }
+      pass(work, caller).catch((error: unknown) => {
+        t.match(error, OVERLOADED)
+        refused.push(name)
+      })
+      await turn()
+    },
+    async endAll(milliseconds) {
+      while (finish.length > 0) await end(milliseconds)
+    }
+  }
+}
+
+t.test('addresses are served in turn, and the calls of one address first come, first served', async t => {
+  const { call, begun, endAll } = stage(t)
+  for (const name of ['a0', 'a1', 'a2', 'a3', 'a4']) await call(name, login('a'))
+  await call('b1', login('b'))
+  await call('c1', login('c'))
+  await call('b2', login('b'))
+  await endAll()
+  t.strictSame(begun, ['a0', 'a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4'])
+})
+
+t.test(
+  'an address that always has a call waiting gets every other place, however many another has waiting',
+  async t => {
+    const { call, begun, end } = stage(t)
+    for (let i = 0; i < 30; i++) await call(`a${i}`, login('a'))
+    await call('b', login('b'))
+    for (let i = 0; i < 10; i++) {
+      await end()
+      if (begun.at(-1) === 'b') await call('b', login('b'))
+    }
+    t.equal(begun.filter(name => name === 'b').length, 5)
+  }
+)
+
+t.test('new addresses do not keep the second call of an address waiting for ever', async t => {
+  const { call, begun, end } = stage(t)
+  for (const name of ['a0', 'a1', 'a2']) await call(name, login('a'))
+  for (let i = 0; i < 4; i++) {
+    await call(`${i}`, login(`${i}`))
+    await end()
+  }
+  t.ok(begun.includes('a2'), begun.join())
+})
+
+t.test('calls that do not say for whom they are count as logins of one address', async t => {
+  const { call, begun, endAll } = stage(t)
+  for (const name of ['none0', 'none1', 'none2']) await call(name)
+  await call('none3', { priority: 'login' })
+  await call('r', registration('r'))
+  await call('a', login('a'))
+  await endAll()
+  t.strictSame(begun, ['none0', 'none1', 'a', 'none2', 'none3', 'r'])
+})
+
+t.test('logins are served before registrations, but one place in eight is a registration', async t => {
+  const { call, begun, endAll } = stage(t)
+  await call('running')
+  for (let i = 1; i <= 3; i++) await call('r', registration('r'))
+  for (let i = 1; i <= 20; i++) await call('l', login(`${i % 5}`))
+  await endAll()
+  t.equal(begun.slice(1).join(''), 'lllllllrlllllllrllllllr')
+})
+
+t.test('in a full queue a call gives way to another address if its own address has more calls waiting', async t => {
+  const { call, begun, refused, endAll } = stage(t, { queue: 4 })
+  await call('running', login('a'))
+  for (const name of ['a1', 'a2', 'a3', 'a4', 'a5']) await call(name, login('a'))
+  t.strictSame(refused, ['a5'])
+  await call('b1', login('b'))
+  t.strictSame(refused, ['a5', 'a4'])
+  await call('c1', login('c'))
+  t.strictSame(refused, ['a5', 'a4', 'a3'])
+  for (const name of ['a', 'b', 'c', 'd']) await call(name, login(name))
+  t.strictSame(refused, ['a5', 'a4', 'a3', 'a', 'b', 'c', 'a2'])
+  await call('e', login('e'))
+  t.equal(refused.at(-1), 'e', 'everybody who waits has one call')
+  await endAll()
+  t.strictSame(begun, ['running', 'a1', 'b1', 'c1', 'd'])
+})
+
+t.test('in a full queue registrations give way to logins, until they have an eighth of it', async t => {
+  const { call, begun, refused, endAll } = stage(t, { queue: 16 })
+  await call('running')
+  for (let i = 0; i < 16; i++) await call(`r${i}`, registration(`${i}`))
+  for (let i = 0; i < 16; i++) await call(`l${i}`, login(`${i}`))
+  t.equal(refused.join(), 'r15,r14,r13,r12,r11,r10,r9,r8,r7,r6,r5,r4,r3,r2,l14,l15')
+  await call('another', registration('another'))
+  t.equal(refused.at(-1), 'another', 'the eighth is full')
+  await endAll()
+  t.equal(begun.filter(name => name.startsWith('l')).length, 14)
+  t.equal(begun.filter(name => name.startsWith('r')).length, 3)
+})
+
+t.test('registrations whose turn is next give way to logins as the others do, the last one first', async t => {
+  const { call, begun, refused, end, endAll } = stage(t, { queue: 8 })
+  await call('running')
+  for (let i = 0; i < 8; i++) await call(`r${i}`, registration(`${i}`))
+  await end()
+  await call('r8', registration('8'))
+  for (let i = 0; i < 4; i++) await call(`l${i}`, login(`${i}`))
+  t.strictSame(refused, ['r8', 'r7', 'r6', 'r5'])
+  await endAll()
+  t.strictSame(begun, ['running', 'r0', 'l0', 'l1', 'l2', 'l3', 'r1', 'r2', 'r3', 'r4'])
+})
+
+t.test('below an eighth of a full queue a registration takes the place of an address with several logins', async t => {
+  const { call, refused } = stage(t, { queue: 8 })
+  await call('running')
+  for (let i = 0; i < 8; i++) await call(`a${i}`, login('a'))
+  await call('r0', registration('r'))
+  await call('r1', registration('s'))
+  t.strictSame(refused, ['a7', 'r1'])
+  const others = stage(t, { queue: 8 })
+  await others.call('running')
+  for (let i = 0; i < 8; i++) await others.call(`l${i}`, login(`${i}`))
+  await others.call('r', registration('r'))
+  t.strictSame(others.refused, ['r'], 'no login of an address that has no other')
+})
+
+t.test('a rehash is refused as soon as anybody waits', async t => {
+  const { call, begun, refused, endAll } = stage(t)
+  const rehash: HashCaller = { address: 'a', priority: 'rehash' }
+  await call('running', login('a'))
+  await call('rehash 1', rehash)
+  await call('rehash 2', rehash)
+  await call('b', login('b'))
+  await call('rehash 3', rehash)
+  t.strictSame(refused, ['rehash 2', 'rehash 3'])
+  await endAll()
+  t.strictSame(begun, ['running', 'rehash 1', 'b'])
+})
