@@ -9,6 +9,14 @@ import { createQueue, type Waiting } from './queue.js'
  */
 export type Gate = <T>(work: () => Promise<T>, caller?: HashCaller) => Promise<T>
 
+/** In milliseconds. A call that has waited for longer is refused, because the answer to its request would be late. */
+const PATIENCE = 4000
+/**
+ * In milliseconds. A call that would not begin within this time is refused at once. The difference to {@link PATIENCE} is for work that takes longer than the work before it.
+ */
+const AIM = 3500
+/** The weight of the latest piece of work in the average duration. A single slow piece is no reason to refuse calls. */
+const DURATION_WEIGHT = 1 / 8
 /**
  * How long a place rests after its work: this factor times the duration of the work times the average utilization of
  * the event loop. Hashes take memory and cores from other requests, so the busier the process is, the longer it rests.
@@ -24,6 +32,7 @@ const WEIGHT = 1 / 3
 /** In milliseconds. A shorter rest is not worth a timer. */
 const SHORTEST_REST = 2
 interface Waiter extends Waiting {
+  readonly arrivedAt: number
   begin(): void
   refuse(): void
 }
@@ -38,19 +47,27 @@ export const createGate = (
   let running = 0
   /** The utilization of the event loop while work ran, averaged with {@link WEIGHT}. */
   let utilization = 0
+  /** For how long a piece of work takes its place, in milliseconds without the rest, averaged. */
+  let duration = 0
 
   const waitForPlace = ({ address = '', priority }: HashCaller): Promise<void> =>
     new Promise((begin, reject) => {
       const refuse = (): void =>
         reject(new DomainError('overloaded', 'too many logins are waiting', { retryAfterSeconds: 1 }))
-      const waiter = { address, isLogin: priority !== 'registration', begin, refuse }
-      if (priority === 'rehash' && waiting.size > 0) refuse()
+      const waiter = { address, isLogin: priority !== 'registration', arrivedAt: gauge.now(), begin, refuse }
+      const begins = (waiting.ahead(waiter) / concurrency + 1) * duration
+      if (begins > AIM || (priority === 'rehash' && waiting.size > 0)) refuse()
       else waiting.join(waiter)?.refuse()
     })
 
   /** The place goes straight to the call whose turn it is: a new call cannot overtake it. */
   const passPlaceOn = (): void => {
-    const next = waiting.next()
+    const latest = gauge.now() - PATIENCE
+    let next = waiting.next()
+    while (next !== undefined && next.arrivedAt < latest) {
+      next.refuse()
+      next = waiting.next()
+    }
     if (next === undefined) running -= 1
     else next.begin()
   }
@@ -65,6 +82,7 @@ export const createGate = (
     } finally {
       const took = gauge.now() - startedAt
       utilization += WEIGHT * (gauge.eventLoopUtilization(loop).utilization - utilization)
+      duration += DURATION_WEIGHT * (took - duration)
       const rest = utilization < IDLE ? 0 : REST * utilization * took
       if (rest < SHORTEST_REST) passPlaceOn()
       else setTimeout(passPlaceOn, rest)

@@ -189,3 +189,58 @@ t.test('a rehash is refused as soon as anybody waits', async t => {
   await endAll()
   t.strictSame(begun, ['running', 'rehash 1', 'b'])
 })
+
+t.test('a call that would wait for more than three and a half seconds is refused at once', async t => {
+  const { call, begun, refused, end, endAll } = stage(t, { queue: 1000 })
+  // A hundred milliseconds each, so that the first 34 or so who wait are served in time.
+  await call('running')
+  await call('next')
+  for (let i = 0; i < 40; i++) {
+    await end(100)
+    await call('next')
+  }
+  for (let i = 0; i < 60; i++) await call(`${i}`, login('a'))
+  const served = 60 - refused.length
+  t.ok(served > 28 && served < 36, `${served} are let in`)
+  t.equal(refused[0], `${served}`, 'the later ones are refused')
+  await call('b', login('b'))
+  t.notOk(refused.includes('b'), 'an address whose turn comes soon is not')
+  for (let i = 0; i < 10; i++) await call(`r${i}`, registration(`${i}`))
+  t.notOk(refused.includes('r0'), 'nor is a registration, which gets one place in eight')
+  t.ok(refused.includes('r9'), 'unless many logins come before it')
+  const known = refused.length
+  await endAll(100)
+  t.equal(refused.length, known, 'whoever was let in was served')
+  t.ok(begun.includes('b'))
+})
+
+t.test('two places serve twice as many in time', async t => {
+  const refusedOf = async (places: number): Promise<number> => {
+    const { call, refused, end } = stage(t, { queue: 1000, places })
+    for (let i = 0; i < places + 1; i++) await call('first')
+    for (let i = 0; i < 100; i++) {
+      await end(100 / places)
+      await call('first')
+    }
+    for (let i = 0; i < 100; i++) await call(`${i}`)
+    return refused.length
+  }
+  const [one, two] = [await refusedOf(1), await refusedOf(2)]
+  t.ok(Math.abs(100 - two - 2 * (100 - one)) <= 4, `of 100 calls ${100 - one} and ${100 - two} are let in`)
+})
+
+t.test('a call that has waited for more than four seconds is refused, and its work does not begin', async t => {
+  const { call, begun, refused, end } = stage(t)
+  await call('slow')
+  await call('waiting', login('a'))
+  await call('waiting too', registration('b'))
+  await end(4001)
+  t.strictSame(begun, ['slow'])
+  t.strictSame(refused, ['waiting', 'waiting too'])
+  // The slow piece of work is a single one: it does not make the gate refuse.
+  await call('new')
+  t.equal(begun.at(-1), 'new')
+  await call('next')
+  await end(3999)
+  t.equal(begun.at(-1), 'next')
+})
