@@ -12,7 +12,8 @@ export type Gate = <T>(work: () => Promise<T>, caller?: HashCaller) => Promise<T
 /** In milliseconds. A call that has waited for longer is refused, because the answer to its request would be late. */
 const PATIENCE = 4000
 /**
- * In milliseconds. A call that would not begin within this time is refused at once. The difference to {@link PATIENCE} is for work that takes longer than the work before it.
+ * In milliseconds. Places rest only as far as each call begins within this time, and a call that would not begin within
+ * it is refused at once. The difference to {@link PATIENCE} is for work that takes longer than the work before it.
  */
 const AIM = 3500
 /** The weight of the latest piece of work in the average duration. A single slow piece is no reason to refuse calls. */
@@ -22,6 +23,11 @@ const DURATION_WEIGHT = 1 / 8
  * the event loop. Hashes take memory and cores from other requests, so the busier the process is, the longer it rests.
  */
 const REST = 6
+/**
+ * The same factor for the rest that every place keeps however many calls wait: calls that would leave no time for it
+ * are refused.
+ */
+const LEAST_REST = 1
 /** Below this average utilization of the event loop no place rests. */
 const IDLE = 0.3
 /**
@@ -31,6 +37,9 @@ const IDLE = 0.3
 const WEIGHT = 1 / 3
 /** In milliseconds. A shorter rest is not worth a timer. */
 const SHORTEST_REST = 2
+/** In milliseconds. After a piece of work that took very long, the next call must not wait for many times as long. */
+const LONGEST_REST = 250
+
 interface Waiter extends Waiting {
   readonly arrivedAt: number
   begin(): void
@@ -55,10 +64,13 @@ export const createGate = (
       const refuse = (): void =>
         reject(new DomainError('overloaded', 'too many logins are waiting', { retryAfterSeconds: 1 }))
       const waiter = { address, isLogin: priority !== 'registration', arrivedAt: gauge.now(), begin, refuse }
-      const begins = (waiting.ahead(waiter) / concurrency + 1) * duration
+      // Rests become shorter as more calls wait, so that only the least rest is counted.
+      const begins = (waiting.ahead(waiter) / concurrency + 1) * (duration + restAfter(duration, LEAST_REST))
       if (begins > AIM || (priority === 'rehash' && waiting.size > 0)) refuse()
       else waiting.join(waiter)?.refuse()
     })
+
+  const restAfter = (took: number, factor: number): number => (utilization < IDLE ? 0 : factor * utilization * took)
 
   /** The place goes straight to the call whose turn it is: a new call cannot overtake it. */
   const passPlaceOn = (): void => {
@@ -72,6 +84,21 @@ export const createGate = (
     else next.begin()
   }
 
+  /**
+   * The longest rest, after every piece of work, with which all that wait begin within {@link AIM}, served in the order
+   * in which they came.
+   */
+  const spareTime = (): number => {
+    let spare = LONGEST_REST
+    let count = 0
+    const now = gauge.now()
+    for (const { arrivedAt } of waiting) {
+      count += 1
+      spare = Math.min(spare, (arrivedAt + AIM - now) / Math.ceil(count / concurrency) - duration)
+    }
+    return spare
+  }
+
   return async (work, caller = { priority: 'login' }) => {
     if (running < concurrency) running += 1
     else await waitForPlace(caller)
@@ -83,7 +110,7 @@ export const createGate = (
       const took = gauge.now() - startedAt
       utilization += WEIGHT * (gauge.eventLoopUtilization(loop).utilization - utilization)
       duration += DURATION_WEIGHT * (took - duration)
-      const rest = utilization < IDLE ? 0 : REST * utilization * took
+      const rest = Math.min(restAfter(took, REST), spareTime())
       if (rest < SHORTEST_REST) passPlaceOn()
       else setTimeout(passPlaceOn, rest)
     }

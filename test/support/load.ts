@@ -56,14 +56,14 @@ export const load = (
   }
 }
 
-/** The quantile `q`, from 0 to 1, of the times of the answers in milliseconds. */
-export const quantile = (answers: readonly Timed[], q: number): number => {
+/** The quantile `q`, from 0 to 1, of how long the answers took, in milliseconds. */
+export const quantile = (answers: readonly Pick<Timed, 'milliseconds'>[], q: number): number => {
   const sorted = answers.map(({ milliseconds }) => milliseconds).sort((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? 0
 }
 
-/** How many answers had each status. */
-export const statuses = (answers: readonly Timed[]): Record<number, number> => {
+/** How many answers there were of each status. */
+export const statuses = (answers: readonly Pick<Timed, 'status'>[]): Record<number, number> => {
   const counts: Record<number, number> = {}
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
   return counts

@@ -244,3 +244,54 @@ t.test('a call that has waited for more than four seconds is refused, and its wo
   await end(3999)
   t.equal(begun.at(-1), 'next')
 })
+
+t.test(
+  'beside a busy event loop places rest, the shorter the more calls wait, so that all are served in time',
+  async t => {
+    const { call, refused, rests, end, endAll } = stage(t, { utilization: 1, queue: 1000 })
+    const restBeside = async (waiting: number): Promise<number> => {
+      await call('running')
+      for (let i = 0; i < 30; i++) {
+        await call('next')
+        await end(20)
+      }
+      for (let i = 1; i < waiting; i++) await call('waiting')
+      await end(20)
+      const rest = Number(rests.at(-1))
+      await endAll(20)
+      return rest
+    }
+    const [few, many] = [await restBeside(2), await restBeside(64)]
+    t.ok(few > 100 && few <= 120, `${few} ms with few calls waiting`)
+    t.ok(many > 25 && many < 45, `${many} ms with 64 waiting`)
+    t.strictSame(refused, [])
+  }
+)
+
+t.test(
+  'calls are refused that would leave places less rest than work, and where work slows down none rests',
+  async t => {
+    const { call, refused, rests, end } = stage(t, { utilization: 1, queue: 1000 })
+    await call('running')
+    for (let i = 0; i < 40; i++) {
+      await call('next')
+      await end(100)
+    }
+    for (let i = 0; i < 40; i++) await call('waiting')
+    const served = 40 - refused.length
+    t.ok(served > 13 && served < 18, `${served} are let in`)
+    await end(100)
+    t.ok(Number(rests.at(-1)) > 80 && Number(rests.at(-1)) < 150, `${rests.at(-1)} ms`)
+    const before = rests.length
+    await end(2000)
+    await end(100)
+    t.equal(rests.length, before)
+  }
+)
+
+t.test('a rest is a quarter of a second at most', async t => {
+  const { call, rests, end } = stage(t, { utilization: 1 })
+  await call('slow')
+  await end(1000)
+  t.strictSame(rests, [250])
+})
