@@ -22,6 +22,7 @@ export interface Settings {
   readonly hashConcurrency: number | undefined
   readonly hashQueue: number
   readonly bodyLimit: number
+  readonly bodyMemory: number
   readonly trustProxy: boolean | string
   readonly logLevel: string
 }
@@ -145,6 +146,27 @@ const readDatabaseUrl = ({ DATABASE_URL: given }: Environment): ServerUrl | 'mem
   }
 }
 
+const bodyLimit = setting('BODY_LIMIT', integer(1, 1_073_741_824), 10_485_760, 'bytes of a request body')
+
+const LEAST_BODY_MEMORY = 268_435_456
+
+const givenBodyMemory = optional(
+  'BODY_MEMORY',
+  integer(1, 1_099_511_627_776),
+  'bytes that all request bodies of more than 64 kB may take together; at least BODY_LIMIT'
+)
+
+const bodyMemory: Definition<number> = {
+  ...givenBodyMemory,
+  shown: String(LEAST_BODY_MEMORY),
+  read: env => {
+    const limit = bodyLimit.read(env)
+    const memory = givenBodyMemory.read(env) ?? Math.max(LEAST_BODY_MEMORY, limit)
+    if (memory >= limit) return memory
+    throw new SettingError(`BODY_MEMORY is '${memory}', but must be at least BODY_LIMIT, which is ${limit}`)
+  }
+}
+
 /** Every setting, in the order of the help. */
 const settings = {
   host: setting('HOST', text, '127.0.0.1', 'the address to listen on'),
@@ -199,7 +221,8 @@ const settings = {
     defaultPolicy.registerAttempts,
     'registrations per address in LOGIN_WINDOW; 0: no limit'
   ),
-  bodyLimit: setting('BODY_LIMIT', integer(1, 1_073_741_824), 10_485_760, 'bytes of a request body'),
+  bodyLimit,
+  bodyMemory,
   trustProxy: setting<boolean | string>('TRUST_PROXY', proxies, false, 'whose X-Forwarded headers are believed'),
   logLevel: setting('LOG_LEVEL', oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), 'info', 'of pino')
 }
@@ -245,6 +268,7 @@ export const readSettings = (env: Environment): Settings => {
     hashConcurrency: settings.hashConcurrency.read(env),
     hashQueue: settings.hashQueue.read(env),
     bodyLimit: settings.bodyLimit.read(env),
+    bodyMemory: settings.bodyMemory.read(env),
     trustProxy: settings.trustProxy.read(env),
     logLevel: settings.logLevel.read(env)
   }
@@ -263,7 +287,7 @@ export const checkSettings = (env: Environment): CheckedSettings => {
   const sound = { ...env }
   for (const { name, read } of [...reserved, ...Object.values(settings)]) {
     try {
-      read(env)
+      read(sound)
     } catch (error) {
       refused.set(name, String(Object(error).message).replace(`${name} `, ''))
       sound[name] = undefined

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import formbody from '@fastify/formbody'
 import type { FastifyRequest, onRouteHookHandler, preParsingHookHandler } from 'fastify'
 import { DomainError } from '../../core/index.js'
+import { SMALL_BODY } from './body-memory.js'
 import { type ErrorForm, HttpError } from './errors.js'
 import { type Form, parseForm } from './forms.js'
 import type { Http, HttpPlugin } from './http.js'
@@ -27,7 +28,7 @@ export const jsonRoutes =
         if (text.includes('\\u') && !isStorable(value)) {
           return parsed(new DomainError('invalid_input', 'the body holds a NUL character or half of a surrogate pair'))
         }
-        parsed(null, value)
+        parsed(null, body.length > SMALL_BODY ? withoutId(value) : value)
       })
     })
     routes(http)
@@ -51,6 +52,12 @@ export const formRoutes =
 export const formOf = ({ body }: FastifyRequest): Form => {
   if (typeof body === 'object' && body !== null && 'form' in body && body.form instanceof Map) return body.form
   throw new DomainError('invalid_request', 'the request has no form')
+}
+
+/** Every route discards `id`. A long one would stay in memory for as long as the request is worked on. */
+const withoutId = (value: unknown): unknown => {
+  if (typeof value === 'object' && value !== null && 'id' in value) value.id = null
+  return value
 }
 
 const UNSTORABLE = /\0|\p{Surrogate}/u

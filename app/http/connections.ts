@@ -18,6 +18,8 @@ export interface Connection {
   deadlines: Deadline[]
   /** True while the timer of deadlines.ts checks the connection. */
   watched: boolean
+  /** What {@link whenOver} is to call. Undefined until there has been something. */
+  waiting: Set<() => void> | undefined
 }
 
 export interface Deadline {
@@ -32,7 +34,14 @@ const CONNECTION = Symbol('connection')
 export const connectionOf = (socket: Socket & { [CONNECTION]?: Connection }): Connection => {
   const known = socket[CONNECTION]
   if (known !== undefined) return known
-  const connection = { latest: undefined, ending: false, brokenOff: false, deadlines: [], watched: false }
+  const connection = {
+    latest: undefined,
+    ending: false,
+    brokenOff: false,
+    deadlines: [],
+    watched: false,
+    waiting: undefined
+  }
   socket[CONNECTION] = connection
   return connection
 }
@@ -82,6 +91,30 @@ export const beginReading = (reply: FastifyReply): HttpError | undefined => {
 /** Notes that the body has arrived. Otherwise the reply and its body would be kept while the connection is open. */
 export const endReading = ({ raw }: FastifyReply): void => {
   reading.delete(raw)
+}
+
+/** Calls back once: when the reply has been sent, or when it can no longer be, because its connection has closed. */
+export const whenOver = ({ request, raw }: FastifyReply, callback: () => void): void => {
+  const { socket } = request.raw
+  if (socket.destroyed || raw.closed) {
+    callback()
+    return
+  }
+  const connection = connectionOf(socket)
+  if (connection.waiting === undefined) {
+    const waiting = new Set<() => void>()
+    connection.waiting = waiting
+    // Node closes with the connection the response that is being sent, but not those that wait behind it.
+    socket.once('close', () => {
+      for (const end of waiting) end()
+    })
+  }
+  const { waiting } = connection
+  const end = (): void => {
+    if (waiting.delete(end)) callback()
+  }
+  waiting.add(end)
+  raw.once('close', end)
 }
 
 /**

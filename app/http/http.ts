@@ -14,6 +14,7 @@ import {
   type preParsingHookHandler
 } from 'fastify'
 import { DomainError } from '../../core/index.js'
+import { createBodyMemory } from './body-memory.js'
 import { createCompression } from './compression.js'
 import { acceptRequest, beginReading, endConnectionGently, endConnectionIfLast, endReading } from './connections.js'
 import { createDeadlines } from './deadlines.js'
@@ -55,6 +56,8 @@ export interface HttpOptions {
   readonly version: string
   /** In bytes. */
   readonly bodyLimit: number
+  /** In bytes: what request bodies of more than 64 kB may take, all together. */
+  readonly bodyMemory: number
   readonly trustProxy: NonNullable<FastifyServerOptions['trustProxy']>
   readonly log: Log
   readonly errorPage: ErrorPage
@@ -71,6 +74,7 @@ const TRAILING_SLASH = /^[^?#]+\/(?:[?#]|$)/
 export const createHttp = ({
   version,
   bodyLimit,
+  bodyMemory,
   trustProxy,
   log,
   errorPage,
@@ -80,6 +84,7 @@ export const createHttp = ({
   const answerFor = createAnswerFor(errorPage)
   const handleError = createErrorHandler(answerFor, log.requestFailed)
   const parserErrors = createParserErrors(answerFor, headers)
+  const largeBody = createBodyMemory(bodyMemory, bodyLimit)
   const deadlines = createDeadlines(answerMilliseconds, reply => {
     // An answer that the route's handler makes later is dropped, because its reply is sent.
     if (!reply.request.raw.socket.destroyed) reply.send(tooLate(reply))
@@ -161,7 +166,7 @@ export const createHttp = ({
       endReading(reply)
       resume()
     })
-    done()
+    done(null, largeBody(reply))
   }
   // Only on routes that can have a body: every hook costs time, and most requests are reads.
   http.addHook('onRoute', route => {

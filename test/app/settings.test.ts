@@ -28,6 +28,7 @@ t.test('without any setting the defaults hold', async t => {
     hashConcurrency: undefined,
     hashQueue: 64,
     bodyLimit: 10_485_760,
+    bodyMemory: 268_435_456,
     trustProxy: false,
     logLevel: 'info'
   })
@@ -73,6 +74,7 @@ t.test('each setting is read', async t => {
   read({ REGISTER_ATTEMPTS: '0' }, policy({ registerAttempts: 0 }))
   read({ HASH_CONCURRENCY: '3', HASH_QUEUE: '0' }, { hashConcurrency: 3, hashQueue: 0 })
   read({ BODY_LIMIT: '1' }, { bodyLimit: 1 })
+  read({ BODY_LIMIT: '5', BODY_MEMORY: '5' }, { bodyLimit: 5, bodyMemory: 5 })
   read({ TRUST_PROXY: 'true' }, { trustProxy: true })
   for (const trustProxy of ['10.0.0.1', 'loopback, 10.0.0.0/8,fd00::/8', 'uniquelocal', '::1']) {
     read({ TRUST_PROXY: trustProxy }, { trustProxy })
@@ -134,6 +136,7 @@ t.test('a bad value is refused with the name of the setting, the value and the v
     ['REGISTRATION', ['Open', 'true', ' '], 'one of open, closed'],
     ['REGISTER_ATTEMPTS', INTEGERS, 'an integer from 0 to 1000000'],
     ['BODY_LIMIT', [...INTEGERS, '0'], 'an integer from 1 to 1073741824'],
+    ['BODY_MEMORY', [...INTEGERS, '0'], 'an integer from 1 to 1099511627776'],
     [
       'TRUST_PROXY',
       ['1', 'yes', 'x', '10.0.0.0/33', '::/129', '10.0.0.1/8/8', '10.0.0.1/x', 'loopback/8', '10.0.0.1,', '10.0.0.0/0'],
@@ -153,6 +156,12 @@ t.test('a bad value is refused with the name of the setting, the value and the v
     ['HOST', 'DATABASE_URL', 'DATA_DIR'],
     'these accept any text or have a test of their own'
   )
+})
+
+t.test('BODY_MEMORY has room for a body of BODY_LIMIT', async t => {
+  const message = "BODY_MEMORY is '10485759', but must be at least BODY_LIMIT, which is 10485760"
+  t.throws(() => readSettings({ BODY_MEMORY: '10485759' }), new SettingError(message))
+  t.equal(readSettings({ BODY_LIMIT: '300000000' }).bodyMemory, 300_000_000)
 })
 
 t.test('DATABASE_URL names one server or several, in the notation of libpq', async t => {
@@ -257,7 +266,7 @@ t.test('a setting of a feature that does not exist is refused and not listed', a
 
 t.test('the help lists every setting with its default', async t => {
   const lines = settingsHelp().split('\n')
-  t.equal(lines.length, 26)
+  t.equal(lines.length, 27)
   for (const line of lines) t.match(line, /^ {2}[A-Z_]+ +\S+ +\S.+$/)
   t.match(settingsHelp(), /PORT +3000 /)
   t.match(settingsHelp(), /PUBLIC_URL +\(unset\) /)

@@ -9,6 +9,7 @@ export const createTestHttp = (options: Partial<HttpOptions> = {}): Http =>
   createHttp({
     version: '7.1.2',
     bodyLimit: 1000,
+    bodyMemory: 268_435_456,
     trustProxy: false,
     log: silentLog(),
     errorPage: (status, message) => ({

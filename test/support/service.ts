@@ -39,6 +39,7 @@ export const createService = ({ stores, policy, clock, ...options }: ServiceOpti
   const http = buildServer({
     useCases: world.useCases,
     bodyLimit: 10_485_760,
+    bodyMemory: 268_435_456,
     trustProxy: false,
     protectHeroes: true,
     readScope: undefined,

@@ -153,6 +153,7 @@ t.test('--help lists the commands and every setting with its default', async t =
     LOGIN_ATTEMPTS: '10',
     LOGIN_WINDOW: '900',
     BODY_LIMIT: '10485760',
+    BODY_MEMORY: '268435456',
     TRUST_PROXY: 'false',
     LOG_LEVEL: 'info'
   }

@@ -1,0 +1,79 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
+import { DomainError } from '../../core/index.js'
+import { endConnectionGently, whenOver } from './connections.js'
+
+/** In bytes. Bodies up to this length are always read and never counted. A chunked body is counted in steps of it. */
+export const SMALL_BODY = 65_536
+
+/**
+ * Bounds what the large bodies of all requests take, together, to `bytes`. Returns a function that makes the stream from
+ * which the body of a request is to be read; undefined when the body is small. When the stream is first read, it counts
+ * what `content-length` declares, or else what arrives. It fails with `overloaded` when there is no room for that. What
+ * it counted is given back when the reply has been sent or its client has left.
+ */
+export const createBodyMemory = (bytes: number, bodyLimit: number): ((reply: FastifyReply) => Readable | undefined) => {
+  let free = bytes
+
+  /** False when there is no room. */
+  const hold = (reply: FastifyReply, length: number): boolean => {
+    if (length > free) return false
+    free -= length
+    whenOver(reply, () => {
+      free += length
+    })
+    return true
+  }
+
+  const countedBody = (reply: FastifyReply, declared: number | undefined): Readable => {
+    const { raw } = reply.request
+    let begun = false
+    let arrived = 0
+    let held = 0
+
+    const holdArrived = (): boolean => {
+      // Fastify refuses a body that is longer than the limit, so that it takes no more than that.
+      const wanted = Math.min(Math.ceil(arrived / SMALL_BODY) * SMALL_BODY, bodyLimit)
+      if (wanted === held || arrived <= SMALL_BODY) return true
+      if (!hold(reply, wanted - held)) return false
+      held = wanted
+      return true
+    }
+
+    const refuse = (): void => {
+      raw.off('data', take)
+      // What has begun to flow must go on to flow: a client that is still sending reads no answer before it has sent all.
+      raw.resume()
+      endConnectionGently(reply)
+      body.destroy(new DomainError('overloaded', 'too many large bodies are being read', { retryAfterSeconds: 1 }))
+    }
+
+    const take = (chunk: Buffer): void => {
+      // The rest of a body that was refused for its length, or that took too long, is discarded.
+      if (reply.sent) return
+      arrived += chunk.length
+      if (declared !== undefined || holdArrived()) body.push(chunk)
+      else refuse()
+    }
+
+    const body = new Readable({
+      read() {
+        if (begun) return
+        begun = true
+        if (declared !== undefined && !hold(reply, declared)) return refuse()
+        raw.on('data', take)
+        raw.once('end', () => body.push(null))
+      }
+    })
+    // Fastify no longer listens once it has refused a body for its length.
+    body.on('error', () => {})
+    return body
+  }
+
+  return reply => {
+    const { headers } = reply.request
+    if (headers['transfer-encoding'] !== undefined) return countedBody(reply, undefined)
+    const declared = Number(headers['content-length'])
+    return declared > SMALL_BODY ? countedBody(reply, declared) : undefined
+  }
+}
