@@ -54,6 +54,7 @@ export const authorizeRoutes = (http: Http, useCases: AuthorizeUseCases, publicU
     http.post('/auth/code', { onRequest: refuseOtherSites(publicUrl) }, async (request, reply) => {
       const form = formOf(request)
       const username = form.get('username') ?? ''
+      const shown = SHOWN_USERNAME.test(username) ? username : ''
       const checked = await check(requestParameters(form, parseForm(queryString(request.url))), username, reply)
       if (checked === undefined) return reply
       try {
@@ -63,10 +64,10 @@ export const authorizeRoutes = (http: Http, useCases: AuthorizeUseCases, publicU
       } catch (error) {
         if (!(error instanceof DomainError)) throw error
         const { code, retryAfterSeconds = 0 } = error
-        if (code === 'access_denied') checked.show(403, { username, message: WRONG_CREDENTIALS })
+        if (code === 'access_denied') checked.show(403, { username: shown, message: WRONG_CREDENTIALS })
         else if (code === 'too_many_attempts') {
           reply.header('retry-after', retryAfterSeconds)
-          checked.show(429, { username, message: tooMany(retryAfterSeconds) })
+          checked.show(429, { username: shown, message: tooMany(retryAfterSeconds) })
         } else throw error
       }
       return reply
@@ -104,6 +105,9 @@ const authorizationRequest = (parameters: Form): AuthorizationRequest => ({
   codeChallenge: parameters.get('code_challenge'),
   codeChallengeMethod: parameters.get('code_challenge_method')
 })
+
+/** What the page shows again: as many characters as a username may have (code points). A longer one is nobody's. */
+const SHOWN_USERNAME = /^.{0,255}$/su
 
 const MOST_STATE_BYTES = 4096
 

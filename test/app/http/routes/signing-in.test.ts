@@ -43,6 +43,18 @@ t.test('username and password are read from the form alone', async t => {
   t.notMatch((await ask(loginPath({ username: 'mallory' }))).payload, 'mallory')
 })
 
+t.test('wire 6.8: a username of more than 255 characters is not shown again', async t => {
+  const { form } = await createInhabited()
+  const shown = async (username: string): Promise<string | undefined> => {
+    const answer = await form('/auth/code', { ...REQUEST, username, password: 'x' })
+    t.equal(answer.statusCode, 403)
+    return / name="username" value="([^"]*)"/.exec(answer.payload)?.[1]
+  }
+  t.equal(await shown('🦸'.repeat(255)), '🦸'.repeat(255))
+  t.equal(await shown('🦸'.repeat(256)), '')
+  t.equal(await shown('"'.repeat(5000)), '')
+})
+
 t.test('a failed login is 403, keeps the username and gives one message for every cause', async t => {
   const { form } = await createInhabited()
   const message = '<p role="alert" id="message">The username or the password is wrong.</p>'
@@ -52,7 +64,7 @@ t.test('a failed login is 403, keeps the username and gives one message for ever
     ['', ''],
     ['nobody', ADA.password],
     ['"><script>', 'x'],
-    ['x'.repeat(300), 'x'],
+    ['x'.repeat(255), 'x'],
     ['ada', 'x'.repeat(2000)]
   ] as const) {
     const answer = await form('/auth/code', { ...REQUEST, username, password })
