@@ -28,6 +28,7 @@ import {
 } from './errors.js'
 import { constantHeaders } from './headers.js'
 import { createParserErrors } from './parser-errors.js'
+import { cutOffReaders } from './readers.js'
 
 /** Takes the types of a route's request and answer from its TypeBox schemas. */
 export interface TypeBox extends FastifyTypeProvider {
@@ -63,10 +64,13 @@ export interface HttpOptions {
   readonly errorPage: ErrorPage
   /** The time for an answer, without the time in which the body arrives; {@link ANSWER_MILLISECONDS} by default. */
   readonly answerMilliseconds?: number | undefined
+  /** How long a client may take nothing of its answer; {@link READER_MILLISECONDS} by default. */
+  readonly readerMilliseconds?: number | undefined
 }
 
 /** Clients are promised an answer within five seconds. A timer tick and a busy event loop need the difference. */
 const ANSWER_MILLISECONDS = 4700
+const READER_MILLISECONDS = 10_000
 
 /** Beyond it Node drops each newcomer at once. At 10,000 connections small bodies alone can take 640 MB. */
 const MOST_CONNECTIONS = 10_000
@@ -81,7 +85,8 @@ export const createHttp = ({
   trustProxy,
   log,
   errorPage,
-  answerMilliseconds = ANSWER_MILLISECONDS
+  answerMilliseconds = ANSWER_MILLISECONDS,
+  readerMilliseconds = READER_MILLISECONDS
 }: HttpOptions): Http => {
   const headers = constantHeaders(version)
   const answerFor = createAnswerFor(errorPage)
@@ -184,6 +189,7 @@ export const createHttp = ({
     compress.call(http, request, reply, payload, done)
   })
 
+  cutOffReaders(http.server, readerMilliseconds)
   http.server.maxConnections = MOST_CONNECTIONS
   // An unknown expectation is ignored (RFC 9110 section 10.1.1). Node's own answer, a 417, lacks the constant headers.
   http.server.on('checkExpectation', http.routing)

@@ -11,7 +11,8 @@ import { registerRoutes } from './routes/register.js'
 import { revocationRoutes } from './routes/revocation.js'
 import { tokenRoutes } from './routes/token.js'
 
-export interface ServerOptions extends Pick<HttpOptions, 'bodyLimit' | 'bodyMemory' | 'trustProxy' | 'log'> {
+export interface ServerOptions
+  extends Pick<HttpOptions, 'bodyLimit' | 'bodyMemory' | 'trustProxy' | 'log' | 'readerMilliseconds'> {
   readonly useCases: UseCases
   /** Whether there is `/callback`, the page at the first client's redirect URI that shows the code. Only for trials. */
   readonly callbackPage?: boolean | undefined

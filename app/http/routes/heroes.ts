@@ -1,11 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
 import { type Static, Type } from '@sinclair/typebox'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError, type Hero, type HeroQuery, type UseCases } from '../../../core/index.js'
 import { type BearerCheck, checkedTogether, createBearerCheck } from '../bearer.js'
 import { jsonRoutes } from '../bodies.js'
 import { formPairs, queryString } from '../forms.js'
 import type { Http } from '../http.js'
+import { createPlaces } from '../places.js'
 
 /** The properties of a hero beside its id. */
 const fields = { name: Type.String() }
@@ -37,14 +38,24 @@ export const heroRoutes = (http: Http, useCases: HeroUseCases, options: HeroRout
   const mayRead = (request: FastifyRequest): Promise<unknown> => check(request, options.readScope)
   const mayWrite = (request: FastifyRequest): Promise<unknown> => check(request, options.writeScope)
 
-  http.get('/heroes', { onRequest: mayRead, config: LIST_CONFIG }, async (request, reply) => {
+  const place = createPlaces(
+    LONG_LISTS,
+    WAITING_LISTS,
+    () => new DomainError('overloaded', `too many long lists are being sent: ${ADVICE}`, { retryAfterSeconds: 1 })
+  )
+
+  http.get('/heroes', { onRequest: mayRead, config: { whenLate: ADVICE } }, async (request, reply) => {
     const { limit, ...query } = heroQuery(request.url)
-    // A text bypasses Fastify's serializer, which takes three times as long as JSON.stringify.
+    const { heroes, nextAfter } = await useCases.heroPage({ ...query, limit: limit ?? MAX_LIMIT })
+    // What is not an object bypasses Fastify's serializer, which takes three times as long as JSON.stringify.
     reply.type('application/json; charset=utf-8')
-    if (limit === undefined) return jsonList(useCases.allHeroes(query))
-    const { heroes, nextAfter } = await useCases.heroPage({ ...query, limit })
-    if (nextAfter !== undefined) reply.header('link', nextLink(options.publicUrl(), { ...query, limit }, nextAfter))
-    return jsonList([heroes])
+    if (nextAfter === undefined) return `[${jsonItems(heroes)}]`
+    if (limit === undefined) {
+      await place(reply)
+      return longList(reply, heroes, useCases.allHeroes({ ...query, after: nextAfter }))
+    }
+    reply.header('link', nextLink(options.publicUrl(), { ...query, limit }, nextAfter))
+    return `[${jsonItems(heroes)}]`
   })
 
   // `async` makes a malformed id a rejection, so that the check refuses first. checkedTogether tells why `await`.
@@ -88,8 +99,11 @@ const heroId = (text: string): number => {
 }
 
 const MAX_LIMIT = 1000
-/** The advice in the error when the list takes too long. */
-const LIST_CONFIG = { whenLate: `ask for a part of the list, with a limit of up to ${MAX_LIMIT}` }
+/** The advice to those whose list is too long. */
+const ADVICE = `ask for a part of the list, with a limit of up to ${MAX_LIMIT}`
+/** How many lists of more than {@link MAX_LIMIT} heroes are made or sent at a time. 100,000 long names take 100 MB. */
+const LONG_LISTS = 2
+const WAITING_LISTS = 8
 
 /** Ignores unknown keys. Throws `invalid_input` and `invalid_request`. */
 const heroQuery = (url: string): HeroQuery => {
@@ -125,12 +139,25 @@ const nextLink = (publicUrl: string, { nameContains, limit }: HeroQuery, nextAft
   return `<${publicUrl}/heroes?${query}>; rel="next"`
 }
 
-/** One JSON list of the heroes of all pieces. Other requests get a turn of the event loop between two pieces. */
-const jsonList = async (pieces: AsyncIterable<readonly Hero[]> | Iterable<readonly Hero[]>): Promise<string> => {
-  const texts: string[] = []
+/** The heroes as JSON, without the brackets of the list. */
+const jsonItems = (heroes: readonly Hero[]): string => JSON.stringify(heroes, SHOWN_KEYS).slice(1, -1)
+
+/**
+ * One JSON list of the first heroes and those of all pieces. Other requests get a turn of the event loop between two
+ * pieces. The list is kept as bytes, which are not on the heap that V8 bounds.
+ */
+const longList = async (
+  reply: FastifyReply,
+  first: readonly Hero[],
+  pieces: AsyncIterable<readonly Hero[]>
+): Promise<Buffer> => {
+  const bytes = [Buffer.from(`[${jsonItems(first)}`)]
   for await (const piece of pieces) {
-    if (texts.length > 0) await setImmediate()
-    if (piece.length > 0) texts.push(JSON.stringify(piece, SHOWN_KEYS).slice(1, -1))
+    await setImmediate()
+    // A list that nobody waits for any more would go on to take memory without having a place.
+    if (reply.sent || reply.raw.destroyed) break
+    if (piece.length > 0) bytes.push(Buffer.from(`,${jsonItems(piece)}`))
   }
-  return `[${texts.join()}]`
+  bytes.push(Buffer.from(']'))
+  return Buffer.concat(bytes)
 }

@@ -1,0 +1,53 @@
+import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
+
+/** Node's count of the bytes that it has not been able to hand to the system. Node's own timeout of sockets reads it too. */
+type Queue = { readonly _handle?: { readonly writeQueueSize?: number } | null }
+
+/** How far a client had read when it was last seen to read. */
+interface Progress {
+  readonly written: number
+  readonly queued: number | undefined
+  /** In milliseconds, on the clock of `performance.now()`. */
+  readonly at: number
+}
+
+/** The interval of the checks, as a part of the whole time. */
+const TICK = 1 / 10
+
+/**
+ * Resets every connection whose client has taken none of what it was sent for `milliseconds`, or at most a tenth of them
+ * longer. One timer looks at all connections: a timer for each answer would cost every read something.
+ */
+export const cutOffReaders = (server: Server, milliseconds: number): void => {
+  const open = new Set<Socket>()
+  /** The connections with bytes that the system had not taken at the last tick. */
+  let unread = new Map<Socket, Progress>()
+
+  const tick = (): void => {
+    const at = performance.now()
+    const before = unread
+    unread = new Map()
+    for (const socket of open) {
+      if (socket.writableLength === 0) continue
+      const progress = progressOf(socket, at, before.get(socket))
+      if (at - progress.at < milliseconds) unread.set(socket, progress)
+      else socket.resetAndDestroy()
+    }
+  }
+
+  server.on('connection', socket => {
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+  })
+  server.on('listening', () => {
+    const timer = setInterval(tick, milliseconds * TICK).unref()
+    server.once('close', () => clearInterval(timer))
+  })
+}
+
+const progressOf = (socket: Socket & Queue, at: number, last: Progress | undefined): Progress => {
+  const written = socket.bytesWritten
+  const queued = socket._handle?.writeQueueSize
+  return last !== undefined && last.written === written && last.queued === queued ? last : { written, queued, at }
+}

@@ -1,0 +1,79 @@
+import { connect, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
+import t, { type Test } from 'tap'
+import { createService, type ServiceOptions } from '../../../support/service.js'
+
+/** More than the system takes for a client that reads nothing. */
+const HEROES = 12_000
+const ENTRY = '🦸'.repeat(250)
+
+const createListing = async (t: Pick<Test, 'teardown'>, options: ServiceOptions = {}) => {
+  const service = createService({ protectHeroes: false, ...options })
+  for (let hero = 0; hero < HEROES; hero++) {
+    await service.ports.heroes.insert({ name: `${hero < 1000 ? 'a' : 'b'}${hero}${ENTRY}` })
+  }
+  const url = new URL(await service.http.listen({ host: '127.0.0.1', port: 0 }))
+  t.teardown(() => service.http.close())
+  const open = (path: string, method = 'GET'): Socket => {
+    const socket = connect(Number(url.port), url.hostname).on('error', () => {})
+    socket.write(`${method} ${path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`)
+    return socket
+  }
+  /** Clients that ask for the whole list and read nothing, once the service knows of them. */
+  const unread = async (count: number): Promise<Socket[]> => {
+    let asked = 0
+    const all = new Promise<void>(resolve => {
+      const onRequest = () => {
+        asked += 1
+        if (asked < count) return
+        service.http.server.off('request', onRequest)
+        resolve()
+      }
+      service.http.server.on('request', onRequest)
+    })
+    const sockets = Array.from({ length: count }, () => open('/heroes').pause())
+    await all
+    for (let turn = 0; turn < 20; turn++) await new Promise(resolve => setImmediate(resolve))
+    return sockets
+  }
+  const ask = async (path: string, method?: string): Promise<string> => text(open(path, method))
+  return { ...service, open, unread, ask }
+}
+
+const status = (answer: string): number => Number(answer.slice(9, 12))
+
+t.test('wire 3.11: two long lists are made or sent at a time and eight wait; beyond, 503', async t => {
+  const { unread, ask } = await createListing(t)
+  const clients = await unread(10)
+  for (const answer of [await ask('/heroes'), await ask('/heroes?after=0'), await ask('/heroes?name=b')]) {
+    t.match(answer, /^HTTP\/1\.1 503 .*retry-after: 1\r\n.*ask for a part of the list, with a limit of up to 1000"\}$/s)
+  }
+  t.equal(status(await ask('/heroes', 'HEAD')), 503)
+  for (const path of ['/heroes?limit=1000', '/heroes?name=a', '/heroes?after=11000', '/heroes/1']) {
+    t.equal(status(await ask(path)), 200, `${path} is no long list`)
+  }
+  for (const client of clients) client.destroy()
+  for (let round = 0; round < 3; round++) {
+    const more = await unread(9)
+    const waiting = ask('/heroes')
+    for (const client of more) client.destroy()
+    const [head = '', body = ''] = (await waiting).split('\r\n\r\n')
+    t.match(head, `200 OK`, 'whoever waits has a place when it is free')
+    t.match(head, `content-length: ${Buffer.byteLength(body)}\r\n`)
+    t.equal(JSON.parse(body).length, HEROES)
+    t.match(await ask('/heroes', 'HEAD'), `content-length: ${Buffer.byteLength(body)}\r\n`)
+  }
+})
+
+t.test('lists that nobody reads are cut off, so that others have theirs, and do not fill the memory', async t => {
+  const { unread, ask } = await createListing(t, { readerMilliseconds: 1000 })
+  const before = process.memoryUsage()
+  const clients = await unread(24)
+  const during = process.memoryUsage()
+  const taken = (kind: 'heapUsed' | 'external'): number => during[kind] - before[kind]
+  t.ok(taken('heapUsed') + taken('external') < 8 * HEROES * 1050, `${taken('heapUsed')} and ${taken('external')} bytes`)
+  let answered = 503
+  while (answered === 503) answered = status(await ask('/heroes'))
+  t.equal(answered, 200)
+  for (const client of clients) client.destroy()
+})
