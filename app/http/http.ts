@@ -26,6 +26,7 @@ import {
   HttpError,
   noSuchPath
 } from './errors.js'
+import { faultInHead, isOfDoubtfulLength } from './framing.js'
 import { constantHeaders } from './headers.js'
 import { createParserErrors } from './parser-errors.js'
 import { cutOffReaders } from './readers.js'
@@ -158,9 +159,11 @@ export const createHttp = ({
     reply.headers(headers)
     // The router would match `/heroes/` with `/heroes/:id` and an empty id.
     if (TRAILING_SLASH.test(request.url)) return done(noSuchPath())
-    // RFC 9112 section 3.2.
-    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
-      return done(new HttpError(400, 'the request has no Host header'))
+    const fault = faultInHead(request.raw)
+    if (fault !== undefined) return done(new HttpError(400, fault))
+    if (isOfDoubtfulLength(request.raw)) {
+      endConnectionGently(reply)
+      return done(new HttpError(400, 'HTTP/1.0 has no Transfer-Encoding'))
     }
     done()
   })
