@@ -39,7 +39,7 @@ export const buildServer = (options: ServerOptions): Http => {
   const http = createHttp({ ...options, version, errorPage: personalErrorPage })
   heroRoutes(http, useCases, { protect, readScope, writeScope, publicUrl })
   registerRoutes(http, useCases, options.registrationOpen)
-  tokenRoutes(http, useCases)
+  tokenRoutes(http, useCases, publicUrl)
   authorizeRoutes(http, useCases, publicUrl)
   revocationRoutes(http, useCases, publicUrl)
   if (options.callbackPage) callbackRoutes(http, publicUrl)

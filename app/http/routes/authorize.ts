@@ -1,9 +1,10 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { type Authorization, type AuthorizationRequest, DomainError, type UseCases } from '../../../core/index.js'
 import { formOf } from '../bodies.js'
 import { addressOf } from '../client-address.js'
 import { type Form, parseForm, queryString, requireShort } from '../forms.js'
 import type { Http } from '../http.js'
+import { refuseFormsOfOtherSites } from '../other-sites.js'
 import { PAGE_HEADERS } from '../pages/layout.js'
 import { loginPage } from '../pages/login-page.js'
 import { pageRoutes } from '../pages/page-routes.js'
@@ -51,7 +52,7 @@ export const authorizeRoutes = (http: Http, useCases: AuthorizeUseCases, publicU
       return reply
     })
 
-    http.post('/auth/code', { onRequest: refuseOtherSites(publicUrl) }, async (request, reply) => {
+    http.post('/auth/code', { onRequest: refuseFormsOfOtherSites(publicUrl) }, async (request, reply) => {
       const form = formOf(request)
       const username = form.get('username') ?? ''
       const shown = SHOWN_USERNAME.test(username) ? username : ''
@@ -133,19 +134,6 @@ const TYPED = new Set(['username', 'password'])
 
 /** RFC 6749 section 4.1.2: a redirect URI keeps the query that it has. */
 const withQuery = (uri: string, query: URLSearchParams): string => `${uri}${uri.includes('?') ? '&' : '?'}${query}`
-
-/** Refuses a form that a page of another site sends. The browser's `Sec-Fetch-Site` decides, or else its `Origin`. */
-const refuseOtherSites =
-  (publicUrl: () => string) =>
-  async ({ headers }: FastifyRequest): Promise<void> => {
-    const site = headers['sec-fetch-site']
-    const { origin } = headers
-    const own =
-      site === undefined
-        ? origin === undefined || origin === 'null' || origin === new URL(publicUrl()).origin
-        : site === 'same-origin' || site === 'none'
-    if (!own) throw new DomainError('access_denied', 'another website sent this form')
-  }
 
 /** The redirect's address contains the code, so no cache may keep it and no browser may send it to another site. */
 const REDIRECT_HEADERS = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' }

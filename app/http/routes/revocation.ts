@@ -4,6 +4,7 @@ import { formOf, formRoutes } from '../bodies.js'
 import { clientCredentials } from '../client-auth.js'
 import { UNCACHED } from '../headers.js'
 import type { Http } from '../http.js'
+import { refuseCallsOfOtherSites } from '../other-sites.js'
 
 /** The answer of RFC 7662 section 2.2. */
 const Introspection = Type.Object({
@@ -23,10 +24,11 @@ export const revocationRoutes = (
   useCases: Pick<UseCases, 'authenticateClient' | 'revokeToken' | 'introspectToken'>,
   publicUrl: () => string
 ): void => {
+  const onRequest = refuseCallsOfOtherSites(publicUrl)
   http.register(
     formRoutes('oauth', http => {
       // RFC 7009. `token_type_hint` is ignored: the digest finds an access token or a refresh token without it.
-      http.post('/auth/revoke', async (request, reply) => {
+      http.post('/auth/revoke', { onRequest }, async (request, reply) => {
         const form = formOf(request)
         const client = await useCases.authenticateClient(clientCredentials(request.headers.authorization, form))
         await useCases.revokeToken(client, form.get('token'))
@@ -34,24 +36,28 @@ export const revocationRoutes = (
         return reply.headers(UNCACHED).send({})
       })
 
-      http.post('/auth/introspect', { schema: { response: { 200: Introspection } } }, async (request, reply) => {
-        reply.headers(UNCACHED)
-        const form = formOf(request)
-        const client = await useCases.authenticateClient(clientCredentials(request.headers.authorization, form))
-        const found = await useCases.introspectToken(client, form.get('token'))
-        if (found === undefined) return { active: false }
-        return {
-          active: true,
-          ...(found.scopes.length > 0 && { scope: found.scopes.join(' ') }),
-          client_id: found.clientId,
-          username: found.username,
-          ...(found.kind === 'access_token' && { token_type: 'bearer' as const }),
-          sub: String(found.userId),
-          iss: publicUrl(),
-          exp: numericDate(found.expiresAt),
-          iat: numericDate(found.issuedAt)
+      http.post(
+        '/auth/introspect',
+        { onRequest, schema: { response: { 200: Introspection } } },
+        async (request, reply) => {
+          reply.headers(UNCACHED)
+          const form = formOf(request)
+          const client = await useCases.authenticateClient(clientCredentials(request.headers.authorization, form))
+          const found = await useCases.introspectToken(client, form.get('token'))
+          if (found === undefined) return { active: false }
+          return {
+            active: true,
+            ...(found.scopes.length > 0 && { scope: found.scopes.join(' ') }),
+            client_id: found.clientId,
+            username: found.username,
+            ...(found.kind === 'access_token' && { token_type: 'bearer' as const }),
+            sub: String(found.userId),
+            iss: publicUrl(),
+            exp: numericDate(found.expiresAt),
+            iat: numericDate(found.issuedAt)
+          }
         }
-      })
+      )
     })
   )
 }

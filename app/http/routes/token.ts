@@ -5,6 +5,7 @@ import { addressOf } from '../client-address.js'
 import { clientCredentials } from '../client-auth.js'
 import { UNCACHED } from '../headers.js'
 import type { Http } from '../http.js'
+import { refuseCallsOfOtherSites } from '../other-sites.js'
 
 /** The answer of RFC 6749 section 5.1. */
 const TokenResponse = Type.Object({
@@ -15,10 +16,15 @@ const TokenResponse = Type.Object({
   scope: Type.Optional(Type.String())
 })
 
-export const tokenRoutes = (http: Http, useCases: Pick<UseCases, 'authenticateClient' | 'issueToken'>): void => {
+export const tokenRoutes = (
+  http: Http,
+  useCases: Pick<UseCases, 'authenticateClient' | 'issueToken'>,
+  publicUrl: () => string
+): void => {
+  const onRequest = refuseCallsOfOtherSites(publicUrl)
   http.register(
     formRoutes('oauth', http => {
-      http.post('/auth/token', { schema: { response: { 200: TokenResponse } } }, async (request, reply) => {
+      http.post('/auth/token', { onRequest, schema: { response: { 200: TokenResponse } } }, async (request, reply) => {
         reply.headers(UNCACHED)
         const form = formOf(request)
         const client = await useCases.authenticateClient(clientCredentials(request.headers.authorization, form))

@@ -1,0 +1,37 @@
+import type { FastifyRequest } from 'fastify'
+import { DomainError } from '../../core/index.js'
+import { HttpError } from './errors.js'
+
+/** An onRequest hook that refuses what a browser sends for a page of another site. */
+export type SiteCheck = (request: FastifyRequest) => Promise<void>
+
+/** For the login page's form: whatever a browser says must say that the form comes from here. */
+export const refuseFormsOfOtherSites =
+  (publicUrl: () => string): SiteCheck =>
+  async ({ headers }) => {
+    const site = headers['sec-fetch-site']
+    const { origin } = headers
+    const own =
+      site === undefined
+        ? origin === undefined || origin === 'null' || origin === originOf(publicUrl)
+        : site === 'same-origin' || site === 'none'
+    if (!own) throw new DomainError('access_denied', 'another website sent this form')
+  }
+
+/**
+ * For endpoints that clients call, which may be no browsers and send an `Origin` of their own make: only what a browser
+ * says to come from another website is refused. So no web page can spend its visitors' attempts to log in.
+ */
+export const refuseCallsOfOtherSites =
+  (publicUrl: () => string): SiteCheck =>
+  async ({ headers }) => {
+    const site = headers['sec-fetch-site']
+    const { origin } = headers
+    const foreign =
+      site === undefined
+        ? origin !== undefined && /^https?:/i.test(origin) && origin !== originOf(publicUrl)
+        : site === 'cross-site' || site === 'same-site'
+    if (foreign) throw new HttpError(403, 'another website sent this request')
+  }
+
+const originOf = (publicUrl: () => string): string => new URL(publicUrl()).origin
