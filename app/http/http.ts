@@ -8,13 +8,13 @@ import {
   type FastifyPluginOptions,
   type FastifyReply,
   type FastifyRequest,
-  type FastifyServerOptions,
   type FastifyTypeProvider,
   fastify,
   type preParsingHookHandler
 } from 'fastify'
 import { DomainError } from '../../core/index.js'
 import { createBodyMemory } from './body-memory.js'
+import { trustedProxies } from './client-address.js'
 import { createCompression } from './compression.js'
 import { acceptRequest, beginReading, endConnectionGently, endConnectionIfLast, endReading } from './connections.js'
 import { createDeadlines } from './deadlines.js'
@@ -47,6 +47,7 @@ export type HttpPlugin = FastifyPluginCallback<FastifyPluginOptions, Server, Typ
 export interface Log {
   /** Logs the error of a request whose status is 500 or more, or counts it. */
   readonly requestFailed: (error: unknown, reqId: string) => void
+  readonly logger: Pick<FastifyBaseLogger, 'warn'>
   /**
    * Writes a line for the request when its response is sent or its client has left. Undefined when the level hides it.
    */
@@ -60,7 +61,8 @@ export interface HttpOptions {
   readonly bodyLimit: number
   /** In bytes: what request bodies of more than 64 kB may take, all together. */
   readonly bodyMemory: number
-  readonly trustProxy: NonNullable<FastifyServerOptions['trustProxy']>
+  /** Whose `X-Forwarded-For` is believed: everybody's, nobody's, or that of addresses and networks, comma-separated. */
+  readonly trustProxy: boolean | string
   readonly log: Log
   readonly errorPage: ErrorPage
   /** The time for an answer, without the time in which the body arrives; {@link ANSWER_MILLISECONDS} by default. */
@@ -101,7 +103,7 @@ export const createHttp = ({
 
   const http = fastify({
     bodyLimit,
-    trustProxy,
+    trustProxy: typeof trustProxy === 'string' ? trustedProxies(trustProxy) : trustProxy,
     // Fastify's own lines contain the query string, and with a logger Fastify makes a child logger for every request.
     logger: false,
     genReqId: createRequestIds(),
@@ -140,6 +142,8 @@ export const createHttp = ({
 
   const compress = createCompression(http)
 
+  let warnsOfForwarded = trustProxy === false
+
   let closing = false
   http.addHook('preClose', done => {
     closing = true
@@ -156,6 +160,10 @@ export const createHttp = ({
     // get no answer, so the connection ends.
     if (request.headers.upgrade !== undefined) endConnectionGently(reply)
     log.followRequest?.(request, reply)
+    if (warnsOfForwarded && isForwarded(request)) {
+      warnsOfForwarded = false
+      log.logger.warn('a proxy is in front and TRUST_PROXY does not name it: all of its clients count as one address')
+    }
     reply.headers(headers)
     // The router would match `/heroes/` with `/heroes/:id` and an empty id.
     if (TRAILING_SLASH.test(request.url)) return done(noSuchPath())
@@ -210,6 +218,9 @@ const createRequestIds = (): (() => string) => {
     return prefix + number.toString(36)
   }
 }
+
+const isForwarded = ({ headers }: FastifyRequest): boolean =>
+  headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined
 
 /** RFC 9112 section 6.3: the headers announce a body. */
 const hasBody = ({ headers }: FastifyRequest): boolean =>

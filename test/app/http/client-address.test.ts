@@ -1,0 +1,70 @@
+import t from 'tap'
+import { addressOf } from '../../../app/http/client-address.js'
+import { createLog } from '../../../app/serve/log.js'
+import { createTestHttp } from '../../support/http.js'
+
+t.test('wire 1.12: an address counts without its port and brackets, and an IPv6 address as its /64', async t => {
+  const addresses: [text: string, counted: string][] = [
+    ['192.0.2.1', '192.0.2.1'],
+    ['192.0.2.1:5678', '192.0.2.1'],
+    ['::ffff:192.0.2.1', '192.0.2.1'],
+    ['[::ffff:192.0.2.1]:80', '192.0.2.1'],
+    ['2001:db8:1:2:3::4', '2001:db8:1:2::/64'],
+    ['[2001:db8:1:2::5]', '2001:db8:1:2::/64'],
+    ['[2001:db8:1:2::6]:5678', '2001:db8:1:2::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['unknown', 'unknown'],
+    ['[unknown]:1', '[unknown]:1']
+  ]
+  for (const [text, counted] of addresses) t.equal(addressOf(text), counted, text)
+})
+
+t.test('wire 1.12: a proxy is trusted by its address, with a port or without', async t => {
+  const clientOf = async (trustProxy: boolean | string, from: string, forwarded: string): Promise<string> => {
+    const http = createTestHttp({ trustProxy })
+    http.get('/', async request => ({ address: addressOf(request.ip) }))
+    const headers = { 'x-forwarded-for': forwarded }
+    return (await http.inject({ url: '/', remoteAddress: from, headers })).json().address
+  }
+  const chain = '203.0.113.9:1, 198.51.100.7:5678, 10.0.0.2:443'
+  const named = 'loopback, 10.0.0.0/8,fd00::/8,192.0.2.7'
+  const asked: [trust: boolean | string, from: string, forwarded: string, client: string][] = [
+    [false, '10.0.0.1', chain, '10.0.0.1'],
+    [true, '10.0.0.1', chain, '203.0.113.9'],
+    [named, '10.0.0.1', chain, '198.51.100.7'],
+    [named, '::ffff:10.0.0.1', chain, '198.51.100.7'],
+    [named, '127.0.0.1', '1.1.1.1, [fd00::1]:443, 192.0.2.7:9, [::1]', '1.1.1.1'],
+    [named, '192.0.2.8', chain, '192.0.2.8'],
+    [named, '10.0.0.1', '1.1.1.1, unknown, 10.0.0.2', 'unknown'],
+    [named, '10.0.0.1', '1.1.1.1, [10.0.0.2, 10.0.0.3:x', '10.0.0.3:x'],
+    ['uniquelocal', '192.168.1.1', '1.1.1.1, fc00::1', '1.1.1.1'],
+    ['linklocal', 'fe80::1%eth0', '1.1.1.1, 169.254.0.1', '1.1.1.1'],
+    ['::ffff:10.0.0.1', '10.0.0.1', '1.1.1.1', '1.1.1.1'],
+    ['::ffff:10.0.0.0/104', '10.2.0.1', '1.1.1.1', '1.1.1.1'],
+    ['10.0.0.1', '::ffff:10.0.0.1', '1.1.1.1', '1.1.1.1'],
+    ['::1', '10.0.0.1', '1.1.1.1', '10.0.0.1'],
+    ['::/1', '10.0.0.1', '1.1.1.1', '10.0.0.1']
+  ]
+  for (const [trust, from, forwarded, client] of asked) {
+    t.equal(await clientOf(trust, from, forwarded), client, `${trust}: ${from}, ${forwarded}`)
+  }
+})
+
+t.test('forwarded headers that nobody is trusted with are warned of once', async t => {
+  for (const name of ['x-forwarded-for', 'forwarded']) {
+    const lines: string[] = []
+    const log = createLog('warn', { write: line => lines.push(line) })
+    const http = createTestHttp({ log })
+    http.get('/', async () => ({}))
+    await http.inject('/')
+    t.equal(lines.length, 0)
+    for (let time = 0; time < 3; time++) await http.inject({ url: '/', headers: { [name]: 'for=192.0.2.60' } })
+    t.equal(lines.length, 1)
+    t.match(JSON.parse(String(lines[0])), { level: 40, msg: /TRUST_PROXY/ })
+    t.notMatch(lines[0], '192.0.2.60')
+    const trusting = createTestHttp({ log, trustProxy: 'loopback' })
+    trusting.get('/', async () => ({}))
+    await trusting.inject({ url: '/', headers: { [name]: 'for=192.0.2.60' } })
+    t.equal(lines.length, 1, 'nothing is wrong where somebody is')
+  }
+})
