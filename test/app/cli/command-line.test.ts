@@ -152,6 +152,8 @@ t.test('--help lists the commands and every setting with its default', async t =
     HASH_QUEUE: '64',
     LOGIN_ATTEMPTS: '10',
     LOGIN_WINDOW: '900',
+    REGISTRATION: 'open',
+    REGISTER_ATTEMPTS: '1000',
     BODY_LIMIT: '10485760',
     BODY_MEMORY: '268435456',
     TRUST_PROXY: 'false',
