@@ -1,9 +1,10 @@
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
-import { jsonRoutes } from '../../../app/http/bodies.js'
-import { createTestHttp, listen } from '../../support/http.js'
-import { addRoutes, constant, form, json, read } from '../../support/sample-routes.js'
+import { formOf, formRoutes, jsonRoutes } from '../../../app/http/bodies.js'
+import { CONSTANT_HEADERS, listen } from '../../support/http.js'
+import { createSampleHttp } from '../../support/sample-routes.js'
+import { FORM_TYPE, JSON_TYPE, readAnswer } from '../../support/wire.js'
 
 const LARGE = 120_000
 const LIMIT = 300_000
@@ -11,8 +12,10 @@ const LIMIT = 300_000
 const MEMORY = 300_000
 
 const createBounded = async (t: Pick<Test, 'teardown'>, bodyMemory = MEMORY) => {
-  const http = addRoutes(createTestHttp({ bodyLimit: LIMIT, bodyMemory }))
+  const http = createSampleHttp({ bodyLimit: LIMIT, bodyMemory })
   http.register(jsonRoutes(http => http.post('/checked', { onRequest: () => turns(20) }, async () => ({}))))
+  http.register(jsonRoutes(http => http.post('/echo', async ({ body }) => ({ body }))))
+  http.register(formRoutes('page', http => http.post('/page', async request => Object.fromEntries(formOf(request)))))
   http.get('/never', () => new Promise(() => {}))
   const connections = new Set<Socket>()
   http.server.on('connection', socket => {
@@ -28,7 +31,7 @@ const createBounded = async (t: Pick<Test, 'teardown'>, bodyMemory = MEMORY) => 
   const open = (allowHalfOpen = false): Socket =>
     connect({ port, host: '127.0.0.1', allowHalfOpen }).on('error', () => {})
   /** Sends the head of a large body and its first bytes, and resolves when the server has begun to read it. */
-  const begin = async (head = post('/heroes')): Promise<Socket> => {
+  const begin = async (head = post('/sample')): Promise<Socket> => {
     const socket = open()
     const arrived = new Promise(resolve => http.server.once('request', resolve))
     socket.write(`${head}{`)
@@ -43,32 +46,34 @@ const turns = async (count = 10): Promise<void> => {
   for (let turn = 0; turn < count; turn++) await new Promise(resolve => setImmediate(resolve))
 }
 
-const post = (path: string, more = `content-length: ${LARGE}`, type = json['content-type']): string =>
+const post = (path: string, more = `content-length: ${LARGE}`, type = JSON_TYPE['content-type']): string =>
   `POST ${path} HTTP/1.1\r\nhost: a\r\ncontent-type: ${type}\r\n${more}\r\n\r\n`
 const large = (name = 'a'): string => JSON.stringify({ id: '', name }).padEnd(LARGE)
 const chunked = 'transfer-encoding: chunked'
 const chunk = (length: number): string => `${length.toString(16)}\r\n${' '.repeat(length)}\r\n`
 const small = JSON.stringify({ name: 'small' })
-const postSmall = `${post('/heroes', `content-length: ${small.length}\r\nconnection: close`)}${small}`
+const postSmall = `${post('/sample', `content-length: ${small.length}\r\nconnection: close`)}${small}`
 const closed = (socket: Socket) => new Promise(resolve => socket.once('close', resolve))
 
 t.test('wire 1.6: a large body beyond the memory for large bodies is 503, and its connection ends', async t => {
   const { send, begin } = await createBounded(t)
   const held = [await begin(), await begin()]
-  const answer = read(await send(post('/heroes'), large()))
-  t.match(answer, { status: 503, headers: { ...constant, 'retry-after': '1', connection: 'close' } })
+  const answer = readAnswer(await send(post('/sample'), large()))
+  t.match(answer, { status: 503, headers: { ...CONSTANT_HEADERS, 'retry-after': '1', connection: 'close' } })
   t.same(JSON.parse(answer.body), { error: 'too many large bodies are being read' })
-  const oauth = read(await send(post('/auth/token', undefined, form['content-type']), large()))
+  const oauth = readAnswer(await send(post('/sample/form', undefined, FORM_TYPE['content-type']), large()))
   t.match(oauth, { status: 503, headers: { 'retry-after': '1', 'cache-control': 'no-store' } })
   t.equal(JSON.parse(oauth.body).error, 'temporarily_unavailable')
-  const page = read(await send(post('/auth/code', undefined, form['content-type']), large()))
+  const page = readAnswer(await send(post('/page', undefined, FORM_TYPE['content-type']), large()))
   t.match(page, { status: 503, headers: { 'x-page': 'yes' } })
 
-  t.equal(read(await send(postSmall)).status, 200, 'a small body is read all the same')
+  t.equal(readAnswer(await send(postSmall)).status, 200, 'a small body is read all the same')
   const received = text(held[0] as Socket)
   held[0]?.end(large().slice(1))
-  t.match(read(await received), { status: 200 }, 'and so is what was begun')
-  t.match(read(await send(post('/heroes', `content-length: ${LARGE}\r\nconnection: close`), large())), { status: 200 })
+  t.match(readAnswer(await received), { status: 200 }, 'and so is what was begun')
+  t.match(readAnswer(await send(post('/sample', `content-length: ${LARGE}\r\nconnection: close`), large())), {
+    status: 200
+  })
   held[1]?.destroy()
 })
 
@@ -76,12 +81,15 @@ t.test('the other refusals come before that one', async t => {
   const { send, begin } = await createBounded(t)
   const held = [await begin(), await begin()]
   const close = `content-length: ${LARGE}\r\nconnection: close`
-  t.equal(read(await send(post('/nothing', close), large())).status, 404)
-  t.equal(read(await send(post('/heroes', close).replace('POST', 'PATCH'), large())).status, 405)
-  t.equal(read(await send(post('/protected', close), large())).status, 401)
-  t.equal(read(await send(post('/heroes', close, 'text/plain'), large())).status, 415)
-  t.equal(read(await send(post('/heroes', `content-encoding: br\r\n${close}`), large())).status, 415)
-  t.equal(read(await send(post('/heroes', `content-length: ${LIMIT + 1}\r\nconnection: close`), large())).status, 413)
+  t.equal(readAnswer(await send(post('/nothing', close), large())).status, 404)
+  t.equal(readAnswer(await send(post('/sample', close).replace('POST', 'PATCH'), large())).status, 405)
+  t.equal(readAnswer(await send(post('/sample/protected', close), large())).status, 401)
+  t.equal(readAnswer(await send(post('/sample', close, 'text/plain'), large())).status, 415)
+  t.equal(readAnswer(await send(post('/sample', `content-encoding: br\r\n${close}`), large())).status, 415)
+  t.equal(
+    readAnswer(await send(post('/sample', `content-length: ${LIMIT + 1}\r\nconnection: close`), large())).status,
+    413
+  )
   for (const socket of held) socket.destroy()
 })
 
@@ -91,19 +99,27 @@ t.test('what a chunked body takes is counted as it arrives', async t => {
     ...lengths.map(chunk),
     `${chunk(small.length).replace(/ +/, small)}0\r\n\r\n`
   ]
-  const head = post('/heroes', `${chunked}\r\nconnection: close`)
+  const head = post('/sample', `${chunked}\r\nconnection: close`)
   const held = [await begin()]
-  t.equal(read(await send(head, ...whole(60_000))).status, 200, 'the first 64 kB are not')
-  t.equal(read(await send(head, ...whole(60_000, 60_000))).status, 200, 'there is room for 128 kB')
-  const refused = read(await send(post('/heroes', chunked), ...whole(60_000, 60_000, 60_000)))
+  t.equal(readAnswer(await send(head, ...whole(60_000))).status, 200, 'the first 64 kB are not')
+  t.equal(readAnswer(await send(head, ...whole(60_000, 60_000))).status, 200, 'there is room for 128 kB')
+  const refused = readAnswer(await send(post('/sample', chunked), ...whole(60_000, 60_000, 60_000)))
   t.match(refused, { status: 503, headers: { 'retry-after': '1', connection: 'close' } })
-  t.match(read(await send(post('/heroes', chunked), ...whole(...Array<number>(5).fill(60_000), 60_000))), {
+  t.match(readAnswer(await send(post('/sample', chunked), ...whole(...Array<number>(5).fill(60_000), 60_000))), {
     status: 503
   })
   for (const socket of held) socket.destroy()
   await turns(50)
-  t.match(read(await send(head, ...whole(...Array<number>(5).fill(60_000)))), { status: 413 }, 'too large is too large')
-  t.equal(read(await send(head, ...whole(60_000, 60_000, 60_000, 60_000))).status, 200, 'everything was given back')
+  t.match(
+    readAnswer(await send(head, ...whole(...Array<number>(5).fill(60_000)))),
+    { status: 413 },
+    'too large is too large'
+  )
+  t.equal(
+    readAnswer(await send(head, ...whole(60_000, 60_000, 60_000, 60_000))).status,
+    200,
+    'everything was given back'
+  )
 })
 
 t.test('a client whose body is refused may send for two seconds, and is cut off then', async t => {
@@ -116,9 +132,9 @@ t.test('a client whose body is refused may send for two seconds, and is cut off 
   })
   const ended = new Promise(resolve => socket.once('end', resolve))
   const over = closed(socket)
-  socket.write(post('/heroes'))
+  socket.write(post('/sample'))
   await ended
-  t.equal(read(received).status, 503, 'the answer is there before the body')
+  t.equal(readAnswer(received).status, 503, 'the answer is there before the body')
   const packets = setInterval(() => socket.write('x'.repeat(100)), 10)
   t.teardown(() => clearInterval(packets))
   const early = await Promise.race([over.then(() => 'closed'), turns(100).then(() => 'open')])
@@ -130,9 +146,9 @@ t.test('a client whose body is refused may send for two seconds, and is cut off 
 t.test('after 1,000 uploads that their clients broke off, the whole memory is free', async t => {
   const { send, begin, allClosed } = await createBounded(t)
   const heads = [
-    post('/heroes'),
-    post('/heroes', chunked) + chunk(70_000),
-    post('/auth/token', undefined, form['content-type'])
+    post('/sample'),
+    post('/sample', chunked) + chunk(70_000),
+    post('/sample/form', undefined, FORM_TYPE['content-type'])
   ]
   for (let round = 0; round < 500; round++) {
     const pair = [await begin(heads[round % 3]), await begin(heads[(round + 1) % 3])]
@@ -143,7 +159,7 @@ t.test('after 1,000 uploads that their clients broke off, the whole memory is fr
     // The client leaves before its body is read.
     post('/checked'),
     // The second request waits for the answer to the first one, and its response is never sent.
-    `GET /never HTTP/1.1\r\nhost: a\r\n\r\n${post('/heroes')}`
+    `GET /never HTTP/1.1\r\nhost: a\r\n\r\n${post('/sample')}`
   ]
   for (let round = 0; round < 20; round++) {
     const socket = await begin(special[round % 2])
@@ -151,21 +167,22 @@ t.test('after 1,000 uploads that their clients broke off, the whole memory is fr
     await allClosed()
     await turns(30)
   }
-  const all = post('/heroes', `content-length: ${LIMIT}\r\nconnection: close`)
-  t.equal(read(await send(all, large().padEnd(LIMIT))).status, 200)
+  const all = post('/sample', `content-length: ${LIMIT}\r\nconnection: close`)
+  t.equal(readAnswer(await send(all, large().padEnd(LIMIT))).status, 200)
 })
 
 t.test('what a body took is given back with its answer, whatever the answer is', async t => {
   const { http, send } = await createBounded(t)
   for (let time = 0; time < 3; time++) {
     for (const payload of [large(), '{', large().replace('"name"', '"nome"')]) {
-      const headers = { ...json, 'content-length': String(payload.length) }
-      const answer = await http.inject({ method: 'POST', url: '/heroes', headers, payload })
+      const headers = { ...JSON_TYPE, 'content-length': String(payload.length) }
+      const answer = await http.inject({ method: 'POST', url: '/sample', headers, payload })
       t.equal(answer.statusCode, payload === large() ? 200 : 400)
     }
   }
   t.equal(
-    read(await send(post('/heroes', `content-length: ${LIMIT}\r\nconnection: close`), large().padEnd(LIMIT))).status,
+    readAnswer(await send(post('/sample', `content-length: ${LIMIT}\r\nconnection: close`), large().padEnd(LIMIT)))
+      .status,
     200
   )
 })
@@ -173,12 +190,14 @@ t.test('what a body took is given back with its answer, whatever the answer is',
 t.test('nothing that a large body says under `id` is kept', async t => {
   const { http } = await createBounded(t)
   const post = async (id: string, name = 'a') =>
-    (await http.inject({ method: 'POST', url: '/echo', headers: json, payload: JSON.stringify({ id, name }) })).json()
+    (
+      await http.inject({ method: 'POST', url: '/echo', headers: JSON_TYPE, payload: JSON.stringify({ id, name }) })
+    ).json()
   t.same(await post('x'.repeat(LARGE)), { body: { id: null, name: 'a' } })
   t.same(await post('x'), { body: { id: 'x', name: 'a' } })
   t.same(
     await http
-      .inject({ method: 'POST', url: '/echo', headers: json, payload: ' '.repeat(LARGE) + 5 })
+      .inject({ method: 'POST', url: '/echo', headers: JSON_TYPE, payload: ' '.repeat(LARGE) + 5 })
       .then(r => r.json()),
     {
       body: 5
