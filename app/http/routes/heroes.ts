@@ -155,7 +155,7 @@ const longList = async (
   for await (const piece of pieces) {
     await setImmediate()
     // A list that nobody waits for any more would go on to take memory without having a place.
-    if (reply.sent || reply.raw.destroyed) break
+    if (reply.raw.closed) break
     if (piece.length > 0) bytes.push(Buffer.from(`,${jsonItems(piece)}`))
   }
   bytes.push(Buffer.from(']'))
