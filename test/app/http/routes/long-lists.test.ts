@@ -2,6 +2,7 @@ import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { createService, type ServiceOptions } from '../../../support/service.js'
+import { signal } from '../../../support/waiting.js'
 
 /** More than the system takes for a client that reads nothing. */
 const HEROES = 12_000
@@ -76,4 +77,32 @@ t.test('lists that nobody reads are cut off, so that others have theirs, and do 
   while (answered === 503) answered = status(await ask('/heroes'))
   t.equal(answered, 200)
   for (const client of clients) client.destroy()
+})
+
+t.test('a list whose client has left is not made to its end', async t => {
+  const { useCases } = createService()
+  for (let hero = 0; hero <= 1000; hero++) await useCases.createHero({ name: `${hero}` })
+  const [left, ended] = [signal(), signal()]
+  let pieces = 0
+  const allHeroes = async function* () {
+    try {
+      for (; pieces < 100; pieces++) {
+        if (pieces === 1) {
+          client.destroy()
+          await left.given
+        }
+        yield [{ id: pieces, name: 'of a piece' }]
+      }
+    } finally {
+      ended.give()
+    }
+  }
+  const { http } = createService({ protectHeroes: false, useCases: { ...useCases, allHeroes } })
+  t.teardown(() => http.close())
+  http.server.on('request', (_request, response) => response.once('close', left.give))
+  const { port } = new URL(await http.listen({ host: '127.0.0.1', port: 0 }))
+  const client = connect(Number(port), '127.0.0.1')
+  client.write('GET /heroes HTTP/1.1\r\nhost: a\r\n\r\n')
+  await ended.given
+  t.equal(pieces, 1, 'the second piece is the last')
 })
