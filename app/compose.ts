@@ -1,22 +1,11 @@
 import { createCrypto, systemClock } from '../adapters/crypto/crypto.js'
-import type { Inspection } from '../adapters/postgres/database.js'
-import { createUseCases, DomainError, type Ports, type UseCases } from '../core/index.js'
+import type { Inspection, Database as PostgresDatabase } from '../adapters/postgres/database.js'
+import { createUseCases, DomainError, type UseCases } from '../core/index.js'
 import { readClockOffset } from './clock-offset.js'
 import { type DatabaseSettings, type Settings, UnusableSettingError } from './settings.js'
 
 /** The stores, and what a process needs to set their database up, check it and close it. */
-export interface Database {
-  readonly stores: Pick<Ports, 'heroes' | 'users' | 'clients' | 'grants' | 'codes' | 'tokens' | 'attempts'>
-  /** Applies pending migrations. When several instances call it at once, one applies them and the others wait. */
-  migrate(): Promise<void>
-  /** Rejects when a migration is pending. */
-  requireSchema(): Promise<void>
-  /** Rejects with `unavailable` while the database cannot be reached, takes no writes or lacks its schema. */
-  check(): Promise<void>
-  /** The database's own clock. Rejects with `unavailable` while it cannot be reached. */
-  now(): Promise<Date>
-  close(): Promise<void>
-}
+export type Database = Omit<PostgresDatabase, 'inspect'>
 
 export interface Composition {
   readonly useCases: UseCases

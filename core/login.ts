@@ -1,4 +1,5 @@
 import { DomainError } from './errors.js'
+import { secondsUntil } from './instants.js'
 import type { Digest, User } from './model.js'
 import type { Policy } from './policy.js'
 import type { AttemptLimit, Ports } from './ports.js'
@@ -37,9 +38,8 @@ export const createLogin = (
     const now = clock.now()
     const fullUntil = await attempts.take(limits, now, loginWindowSeconds)
     if (fullUntil !== undefined) {
-      const retryAfterSeconds = Math.max(1, Math.ceil((fullUntil.getTime() - now.getTime()) / 1000))
       throw new DomainError('too_many_attempts', 'too many logins were tried, wait before the next', {
-        retryAfterSeconds
+        retryAfterSeconds: secondsUntil(fullUntil, now)
       })
     }
     return {

@@ -1,4 +1,5 @@
 import { DomainError } from './errors.js'
+import { secondsUntil } from './instants.js'
 import type { Digest, User } from './model.js'
 import type { Policy } from './policy.js'
 import type { Ports } from './ports.js'
@@ -57,7 +58,7 @@ export const createUserUseCases = (
       'too_many_attempts',
       'too many users were registered from this address, wait before the next',
       {
-        retryAfterSeconds: Math.max(1, Math.ceil((fullUntil.getTime() - now.getTime()) / 1000))
+        retryAfterSeconds: secondsUntil(fullUntil, now)
       }
     )
   }

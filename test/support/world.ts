@@ -104,6 +104,19 @@ export const addTenant = async (
   return { number, id, user }
 }
 
+/** Faults by their names, and what makes a method of a port reject while its fault is set. */
+export const createFaults = <Name extends string>() => {
+  const faults: { [Fault in Name]?: Error } = {}
+  const orFail =
+    <Given extends unknown[], Result>(fault: Name, work: (...given: Given) => Promise<Result>) =>
+    async (...given: Given): Promise<Result> => {
+      const error = faults[fault]
+      if (error !== undefined) throw error
+      return work(...given)
+    }
+  return { faults, orFail }
+}
+
 /** A token request without any parameter. */
 export const blankRequest: TokenRequest = {
   grantType: undefined,

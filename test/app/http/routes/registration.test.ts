@@ -3,7 +3,7 @@ import { createUseCases, DomainError, type Policy, type Ports } from '../../../.
 import { rivals } from '../../../contract/records.js'
 import { basic, createService, type Service } from '../../../support/service.js'
 import { onEveryStore } from '../../../support/stores.js'
-import { ADA, addClient, createWorld, type Stores } from '../../../support/world.js'
+import { ADA, addClient, createFaults, createWorld, type Stores } from '../../../support/world.js'
 
 t.test('wire 4.2: REGISTRATION=closed', async t => {
   const { ask, json, ports, useCases } = createService({ registrationOpen: false, bodyLimit: 1000 })
@@ -53,14 +53,7 @@ const registering = async (stores: Stores, policy: Partial<Policy> = {}): Promis
   setting += 1
   const world = createWorld({ stores, policy: { registerAttempts: 3, loginWindowSeconds: 100, ...policy } })
   const { users, attempts, passwords } = world.ports
-  const faults: Registering['faults'] = {}
-  const orFail =
-    <A extends unknown[], R>(fault: keyof typeof faults, work: (...given: A) => Promise<R>) =>
-    async (...given: A): Promise<R> => {
-      const error = faults[fault]
-      if (error !== undefined) throw error
-      return work(...given)
-    }
+  const { faults, orFail } = createFaults<keyof Registering['faults']>()
   const ports: Ports = {
     ...world.ports,
     users: {

@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import { createUseCases, DomainError, type Ports } from '../../../../core/index.js'
 import { basic, createService, REQUEST, type Service } from '../../../support/service.js'
 import { onEveryStore } from '../../../support/stores.js'
-import { addTenant, blankRequest, createWorld, type Stores, type Tenant } from '../../../support/world.js'
+import { addTenant, blankRequest, createFaults, createWorld, type Stores, type Tenant } from '../../../support/world.js'
 
 interface Throttled extends Service, Tenant {
   /** The address that requests come from unless another is given. */
@@ -48,14 +48,7 @@ const failing = async (stores: Stores): Promise<Failing> => {
   const world = createWorld({ stores, policy: { loginAttempts: 2, loginWindowSeconds: 100 } })
   const tenant = await addTenant(world, { password: 'right' })
   const { users, attempts, passwords } = world.ports
-  const faults: Failing['faults'] = {}
-  const orFail =
-    <A extends unknown[], R>(fault: keyof typeof faults, work: (...given: A) => Promise<R>) =>
-    async (...given: A): Promise<R> => {
-      const error = faults[fault]
-      if (error !== undefined) throw error
-      return work(...given)
-    }
+  const { faults, orFail } = createFaults<keyof Failing['faults']>()
   const ports: Ports = {
     ...world.ports,
     users: { ...users, findByUsername: orFail('lookup', users.findByUsername) },
