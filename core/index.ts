@@ -14,6 +14,7 @@ export type {
   ClientStore,
   Clock,
   CodeStore,
+  FullWindow,
   GrantStore,
   HashCaller,
   HeroQuery,

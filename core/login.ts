@@ -1,8 +1,8 @@
 import { DomainError } from './errors.js'
-import { secondsUntil } from './instants.js'
+import { latest, secondsAfter, secondsUntil } from './instants.js'
 import type { Digest, User } from './model.js'
 import type { Policy } from './policy.js'
-import type { AttemptLimit, Ports } from './ports.js'
+import type { AttemptLimit, FullWindow, Ports } from './ports.js'
 import { type Credentials, normalizeCredentials } from './users.js'
 
 export interface LoginAttempt extends Credentials {
@@ -36,15 +36,13 @@ export const createLogin = (
       { key: byAddress, most: 10 * loginAttempts }
     ]
     const now = clock.now()
-    const fullUntil = await attempts.take(limits, now, loginWindowSeconds)
-    if (fullUntil !== undefined) {
-      throw new DomainError('too_many_attempts', 'too many logins were tried, wait before the next', {
-        retryAfterSeconds: secondsUntil(fullUntil, now)
-      })
-    }
+    const full = await attempts.take(limits, now, loginWindowSeconds)
+    if (full !== undefined) throw tooMany(limits, full, now)
+    const keys = [pair, byUser, byAddress]
     return {
       succeed: () => attempts.giveBack([byUser, byAddress], pair),
-      giveBack: () => attempts.giveBack([pair, byUser, byAddress], undefined)
+      fail: () => attempts.fail(keys),
+      giveBack: () => attempts.giveBack(keys, undefined)
     }
   }
 
@@ -54,7 +52,7 @@ export const createLogin = (
     } catch (error) {
       // The password was right, so the login succeeds even if the new hash is not stored (`overloaded`, `unavailable`).
       // The next login makes the hash again.
-      if (!(error instanceof DomainError)) throw error
+      throwUnlessRefused(error)
     }
   }
 
@@ -76,7 +74,11 @@ export const createLogin = (
       await counted.giveBack().catch(() => {})
       throw error
     })
-    if (user === undefined || verdict === 'mismatch') return undefined
+    if (user === undefined || verdict === 'mismatch') {
+      // The verdict stands even when its note cannot be stored: the attempt is counted, and passes for a failure soon.
+      await counted.fail().catch(throwUnlessRefused)
+      return undefined
+    }
     await counted.succeed()
     if (verdict === 'stale') await rehash(user, password, attempt.address)
     return user
@@ -86,9 +88,34 @@ export const createLogin = (
 interface CountedAttempt {
   /** To call after a right password: gives the attempt back and clears the pair of username and address. */
   succeed(): Promise<void>
+  /** To call after a wrong password: the attempt stays counted, and is no longer under way. */
+  fail(): Promise<void>
   /** To call when there is no verdict on the password: gives the attempt back and changes nothing else. */
   giveBack(): Promise<void>
 }
 
 const nothing = async (): Promise<void> => {}
-const UNCOUNTED: CountedAttempt = { succeed: nothing, giveBack: nothing }
+const UNCOUNTED: CountedAttempt = { succeed: nothing, fail: nothing, giveBack: nothing }
+
+const throwUnlessRefused = (error: unknown): void => {
+  if (!(error instanceof DomainError)) throw error
+}
+
+/**
+ * An attempt without a verdict for so long counts as a failure: its request was answered long ago, or its instance has
+ * died. A request takes five seconds at most, and another five are for clocks that differ.
+ */
+const UNDER_WAY_SECONDS = 10
+
+/** The refusal of an attempt that finds these windows full. */
+const tooMany = (limits: readonly AttemptLimit[], full: readonly FullWindow[], now: Date): DomainError => {
+  const oldest = secondsAfter(now, -UNDER_WAY_SECONDS)
+  const byFailures = limits.flatMap(({ key, most }) =>
+    full.filter(window => window.key === key && (window.failures >= most || window.countedAt <= oldest))
+  )
+  // Where attempts under way fill every full window, one of them may succeed at any moment and make room.
+  const until = latest(now, ...byFailures.map(({ endsAt }) => endsAt))
+  return new DomainError('too_many_attempts', 'too many logins were tried, wait before the next', {
+    retryAfterSeconds: secondsUntil(until, now)
+  })
+}

@@ -187,13 +187,25 @@ export interface AttemptLimit {
   readonly most: number
 }
 
+/** The window of a key in which as many attempts are counted as fit. */
+export interface FullWindow {
+  readonly key: Digest
+  readonly endsAt: Date
+  /** When the last of its attempts was counted. */
+  readonly countedAt: Date
+  /** How many of its attempts have failed. The others are under way, or nobody lived to tell how they ended. */
+  readonly failures: number
+}
+
 export interface AttemptStore {
   /**
    * Counts one attempt under every key, or under none if one of them is full. Undefined when it was counted;
-   * otherwise the instant at which the last of the full windows ends. A key's window begins with its first attempt.
-   * However many calls run at once, at most `most` attempts are counted under a key in one window.
+   * otherwise the full windows, at least one. A key's window begins with its first attempt. However many calls run at
+   * once, at most `most` attempts are counted under a key in one window.
    */
-  take(limits: readonly AttemptLimit[], at: Date, windowSeconds: number): Promise<Date | undefined>
+  take(limits: readonly AttemptLimit[], at: Date, windowSeconds: number): Promise<readonly FullWindow[] | undefined>
+  /** Notes under every key that one of its attempts has failed. A key without attempts stays without. */
+  fail(keys: readonly Digest[]): Promise<void>
   /** Takes one attempt back from every key of `counted`, and all attempts from `cleared` if it is given. */
   giveBack(counted: readonly Digest[], cleared: Digest | undefined): Promise<void>
   /** Removes up to `limit` keys whose window ended before `at`. Returns how many it removed. */

@@ -1,5 +1,5 @@
 import { DomainError } from './errors.js'
-import { secondsUntil } from './instants.js'
+import { latest, secondsUntil } from './instants.js'
 import type { Digest, User } from './model.js'
 import type { Policy } from './policy.js'
 import type { Ports } from './ports.js'
@@ -52,13 +52,13 @@ export const createUserUseCases = (
   const count = async (address: string): Promise<Digest> => {
     const key = await secrets.digest(`registrations ${address}`)
     const now = clock.now()
-    const fullUntil = await attempts.take([{ key, most: policy.registerAttempts }], now, policy.loginWindowSeconds)
-    if (fullUntil === undefined) return key
+    const full = await attempts.take([{ key, most: policy.registerAttempts }], now, policy.loginWindowSeconds)
+    if (full === undefined) return key
     throw new DomainError(
       'too_many_attempts',
       'too many users were registered from this address, wait before the next',
       {
-        retryAfterSeconds: secondsUntil(fullUntil, now)
+        retryAfterSeconds: secondsUntil(latest(now, ...full.map(({ endsAt }) => endsAt)), now)
       }
     )
   }

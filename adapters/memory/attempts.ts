@@ -2,8 +2,11 @@ import { secondsAfter } from '../../core/instants.js'
 import type { Digest } from '../../core/model.js'
 import type { AttemptStore } from '../../core/ports.js'
 
+/** Instants are in milliseconds. */
 interface Window {
   count: number
+  failures: number
+  countedAt: number
   readonly endsAt: number
 }
 
@@ -16,7 +19,8 @@ export const createAttemptStore = (): AttemptStore => {
   }
 
   const beginWindow = (key: Digest, at: Date, seconds: number): Window => {
-    const window: Window = { count: 0, endsAt: secondsAfter(at, seconds).getTime() }
+    const endsAt = secondsAfter(at, seconds).getTime()
+    const window: Window = { count: 0, failures: 0, countedAt: at.getTime(), endsAt }
     // `delete` before `set` puts the key at the end of the map: windows lie in the order in which they began, and
     // `removeExpired` meets the ended ones first.
     windows.delete(key)
@@ -26,16 +30,26 @@ export const createAttemptStore = (): AttemptStore => {
 
   return {
     async take(limits, at, windowSeconds) {
-      const ends = limits.flatMap(({ key, most }) => {
+      const full = limits.flatMap(({ key, most }) => {
         const window = currentWindow(key, at)
-        return window !== undefined && window.count >= most ? [window.endsAt] : []
+        if (window === undefined || window.count < most) return []
+        const { endsAt, countedAt, failures } = window
+        return [{ key, endsAt: new Date(endsAt), countedAt: new Date(countedAt), failures }]
       })
-      if (ends.length > 0) return new Date(Math.max(...ends))
+      if (full.length > 0) return full
       for (const { key } of limits) {
         const window = currentWindow(key, at) ?? beginWindow(key, at, windowSeconds)
         window.count += 1
+        window.countedAt = at.getTime()
       }
       return undefined
+    },
+
+    async fail(keys) {
+      for (const key of keys) {
+        const window = windows.get(key)
+        if (window !== undefined) window.failures = Math.min(window.failures + 1, window.count)
+      }
     },
 
     async giveBack(counted, cleared) {

@@ -1,12 +1,12 @@
 import { eq } from 'drizzle-orm'
-import { latest, secondsAfter } from '../../core/instants.js'
-import type { AttemptLimit, AttemptStore } from '../../core/ports.js'
+import { secondsAfter } from '../../core/instants.js'
+import type { AttemptLimit, AttemptStore, FullWindow } from '../../core/ports.js'
 import type { Driver } from './connection/driver.js'
 import { key, type Lookups } from './lookup/lookups.js'
 import { attempts } from './schema.js'
 import { typed } from './sql/columns.js'
 import { builder } from './sql/statements.js'
-import { bytesElement, bytesList, bytesOrNull, optional, readInstant } from './sql/values.js'
+import { bytesElement, bytesList, bytesOrNull, readBytes, readInstant } from './sql/values.js'
 
 // Counts need not survive a crash of the server, so no statement waits until its counts are on the disk.
 const WITHOUT_FLUSH = "set_config('synchronous_commit', 'off', true)"
@@ -17,21 +17,32 @@ const WITHOUT_FLUSH = "set_config('synchronous_commit', 'off', true)"
 const LOCK = `
 insert into attempt (key, count, ends_at)
 select key, 0, $2 from unnest($1::bytea[]) as wanted (key) order by key
-on conflict (key) do update set key = excluded.key`
+on conflict (key) do update set key = excluded.key
+returning ${WITHOUT_FLUSH}`
 
 const COUNT = `
 with wanted as (
   select key, most from unnest($1::bytea[], $2::int8[]) as wanted (key, most)
 ), filled as (
-  select max(ends_at) as until from attempt join wanted using (key) where ends_at > $3 and count >= most
+  select key, ends_at, counted_at, failures from attempt join wanted using (key) where ends_at > $3 and count >= most
 ), counted as (
   update attempt set
     count = case when ends_at > $3 then count + 1 else 1 end,
-    ends_at = case when ends_at > $3 then ends_at else $4 end
-  from wanted, filled
-  where attempt.key = wanted.key and filled.until is null
+    failures = case when ends_at > $3 then failures else 0 end,
+    ends_at = case when ends_at > $3 then ends_at else $4 end,
+    counted_at = $3
+  from wanted
+  where attempt.key = wanted.key and not exists (select from filled)
 )
-select until::timestamptz, ${WITHOUT_FLUSH} from filled`
+select key::bytea, ends_at::timestamptz, counted_at::timestamptz, failures::int4 from filled`
+
+const FAIL = `
+with locked as (
+  select key from attempt where key = any($1::bytea[]) order by key for update
+), failed as (
+  update attempt set failures = least(failures + 1, count) from locked where attempt.key = locked.key
+)
+select ${WITHOUT_FLUSH}`
 
 const GIVE_BACK = `
 with locked as (
@@ -54,7 +65,20 @@ with removed as (
 )
 select count(*)::int4 from removed`
 
-const columns = { key: typed(attempts.key), count: typed(attempts.count), endsAt: typed(attempts.endsAt) }
+const columns = {
+  key: typed(attempts.key),
+  count: typed(attempts.count),
+  endsAt: typed(attempts.endsAt),
+  countedAt: typed(attempts.countedAt),
+  failures: typed(attempts.failures)
+}
+
+const readWindow = (key: unknown, endsAt: unknown, countedAt: unknown, failures: unknown): FullWindow => ({
+  key: readBytes(key),
+  endsAt: readInstant(endsAt),
+  countedAt: readInstant(countedAt),
+  failures: Number(failures)
+})
 
 export const createAttemptStore = ({ write, transaction }: Driver, lookups: Lookups): AttemptStore => {
   const find = lookups.create({
@@ -63,34 +87,39 @@ export const createAttemptStore = ({ write, transaction }: Driver, lookups: Look
     select: builder(write).select(columns).from(attempts).where(eq(attempts.key, key)),
     type: 'bytea',
     literal: bytesElement,
-    read: ({ count, endsAt }) => ({ count: Number(count), endsAt: readInstant(endsAt) })
+    read: ({ key, count, endsAt, countedAt, failures }) => ({
+      count: Number(count),
+      window: readWindow(key, endsAt, countedAt, failures)
+    })
   })
 
-  /** The instant at which the last of the full windows ends; undefined when none is full. */
-  const fullUntil = async (limits: readonly AttemptLimit[], at: Date): Promise<Date | undefined> => {
+  const findFull = async (limits: readonly AttemptLimit[], at: Date): Promise<readonly FullWindow[]> => {
     const found = await Promise.all(limits.map(({ key }) => find(key)))
-    const ends = limits.flatMap(({ most }, index) => {
+    return limits.flatMap(({ most }, index) => {
       const attempt = found[index]
-      return attempt !== undefined && attempt.endsAt > at && attempt.count >= most ? [attempt.endsAt] : []
+      return attempt !== undefined && attempt.window.endsAt > at && attempt.count >= most ? [attempt.window] : []
     })
-    const [first, ...others] = ends
-    return first && latest(first, ...others)
   }
 
   return {
     async take(limits, at, windowSeconds) {
       // A full window is refused without a lock, so that a flood of attempts on one key takes no connection from
       // others.
-      const full = await fullUntil(limits, at)
-      if (full !== undefined) return full
+      const full = await findFull(limits, at)
+      if (full.length > 0) return full
       const keys = bytesList(limits.map(({ key }) => key))
       const most = `{${limits.map(({ most }) => most).join()}}`
       return transaction('attempt.take', async run => {
         await run(LOCK, [keys, at])
         // A separate statement: it sees the counts of the transactions for which the first statement had to wait.
-        const [row] = await run(COUNT, [keys, most, at, secondsAfter(at, windowSeconds)])
-        return optional(row?.[0], readInstant)
+        const rows = await run(COUNT, [keys, most, at, secondsAfter(at, windowSeconds)])
+        if (rows.length === 0) return undefined
+        return rows.map(([key, endsAt, countedAt, failures]) => readWindow(key, endsAt, countedAt, failures))
       })
+    },
+
+    async fail(keys) {
+      await write(FAIL, [bytesList(keys)])
     },
 
     async giveBack(counted, cleared) {

@@ -136,8 +136,12 @@ export const attempts = pgTable(
   'attempt',
   {
     key: digest('key').primaryKey(),
+    /** How many attempts of the window are counted: those that failed, and those that are under way. */
     count: integer('count').notNull(),
-    endsAt: instant('ends_at').notNull()
+    endsAt: instant('ends_at').notNull(),
+    // The defaults are for instances of an earlier version, which do not write these columns.
+    failures: integer('failures').notNull().default(0),
+    countedAt: instant('counted_at').notNull().defaultNow()
   },
   table => [index('attempt_ends_at').on(table.endsAt)]
 )

@@ -1,10 +1,17 @@
 import type { Test } from 'tap'
-import type { AttemptLimit } from '../../core/ports.js'
+import { latest } from '../../core/instants.js'
+import type { AttemptLimit, FullWindow } from '../../core/ports.js'
 import { at, type CreateStores, rivals, rounds, someDigest, tamper } from './records.js'
 
 const WINDOW = 900
 
 const limits = (most: number, ...keys: string[]): AttemptLimit[] => keys.map(key => ({ key, most }))
+
+/** When the last of the full windows ends; undefined when the attempt was counted. */
+const end = async (taken: Promise<readonly FullWindow[] | undefined>): Promise<Date | undefined> => {
+  const [first, ...others] = (await taken)?.map(({ endsAt }) => endsAt) ?? []
+  return first && latest(first, ...others)
+}
 
 export const attemptContract = async (t: Test, createStores: CreateStores): Promise<void> => {
   await t.test('attempts are counted up to the limit, and the next one is told when the window ends', async t => {
@@ -13,17 +20,17 @@ export const attemptContract = async (t: Test, createStores: CreateStores): Prom
     t.equal(await attempts.take(three, at(0), WINDOW), undefined)
     t.equal(await attempts.take(three, at(1), WINDOW), undefined)
     t.equal(await attempts.take(three, at(899), WINDOW), undefined)
-    t.strictSame(await attempts.take(three, at(899.5), WINDOW), at(900), 'a window begins with its first attempt')
-    t.strictSame(await attempts.take(three, at(899.999), WINDOW), at(900), 'a refused attempt moves nothing')
+    t.strictSame(await end(attempts.take(three, at(899.5), WINDOW)), at(900), 'a window begins with its first attempt')
+    t.strictSame(await end(attempts.take(three, at(899.999), WINDOW)), at(900), 'a refused attempt moves nothing')
   })
 
   await t.test('a new window begins with the first attempt after the end of the last window', async t => {
     const { attempts } = await createStores()
     const one = limits(1, someDigest())
     await attempts.take(one, at(0), WINDOW)
-    t.strictSame(await attempts.take(one, at(1), WINDOW), at(900))
+    t.strictSame(await end(attempts.take(one, at(1), WINDOW)), at(900))
     t.equal(await attempts.take(one, at(1000), WINDOW), undefined)
-    t.strictSame(await attempts.take(one, at(1001), WINDOW), at(1900))
+    t.strictSame(await end(attempts.take(one, at(1001), WINDOW)), at(1900))
     t.equal(await attempts.take(one, at(1900), WINDOW), undefined, 'the returned instant is late enough')
   })
 
@@ -32,8 +39,8 @@ export const attemptContract = async (t: Test, createStores: CreateStores): Prom
     const [short, long] = [limits(1, someDigest()), limits(1, someDigest())]
     await attempts.take(short, at(0.001), 1)
     await attempts.take(long, at(0.002), 31_536_000)
-    t.strictSame(await attempts.take(short, at(0.5), 900), at(1.001))
-    t.strictSame(await attempts.take(long, at(1), 1), at(31_536_000.002))
+    t.strictSame(await end(attempts.take(short, at(0.5), 900)), at(1.001))
+    t.strictSame(await end(attempts.take(long, at(1), 1)), at(31_536_000.002))
   })
 
   await t.test('each key is counted by itself, by its own limit', async t => {
@@ -50,10 +57,10 @@ export const attemptContract = async (t: Test, createStores: CreateStores): Prom
     const [full, free] = [someDigest(), someDigest()]
     await attempts.take(limits(1, full), at(0), WINDOW)
     for (const keys of [limits(1, full, free), limits(1, free, full)]) {
-      t.strictSame(await attempts.take(keys, at(1), WINDOW), at(900))
+      t.strictSame(await end(attempts.take(keys, at(1), WINDOW)), at(900))
     }
     t.equal(await attempts.take(limits(1, free), at(500), WINDOW), undefined, 'there is still room')
-    t.strictSame(await attempts.take(limits(1, free), at(501), WINDOW), at(1400), 'and no window had begun')
+    t.strictSame(await end(attempts.take(limits(1, free), at(501), WINDOW)), at(1400), 'and no window had begun')
   })
 
   await t.test('when several windows are full, the end of the last one is returned', async t => {
@@ -67,7 +74,72 @@ export const attemptContract = async (t: Test, createStores: CreateStores): Prom
       [free, late, early]
     ]) {
       const some = keys.map(key => ({ key, most: key === free ? 5 : 1 }))
-      t.strictSame(await attempts.take(some, at(130), WINDOW), at(960))
+      t.strictSame(await end(attempts.take(some, at(130), WINDOW)), at(960))
+    }
+  })
+
+  await t.test('a refused attempt is told every full window, and no other', async t => {
+    const { attempts } = await createStores()
+    const [early, late, free] = [someDigest(), someDigest(), someDigest()]
+    await attempts.take(limits(1, early), at(0), WINDOW)
+    await attempts.take(limits(1, late), at(60), 100)
+    const some = [...limits(1, free), ...limits(1, late), ...limits(1, early)]
+    const full = await attempts.take(some, at(70), WINDOW)
+    const window = { failures: 0 }
+    t.strictSame(
+      new Set(full),
+      new Set([
+        { key: early, endsAt: at(900), countedAt: at(0), ...window },
+        { key: late, endsAt: at(160), countedAt: at(60), ...window }
+      ])
+    )
+  })
+
+  await t.test('a full window tells when its last attempt was counted', async t => {
+    const { attempts } = await createStores()
+    const [key, other] = [someDigest(), someDigest()]
+    await attempts.take(limits(2, key, other), at(0), WINDOW)
+    await attempts.take(limits(2, key), at(10.001), WINDOW)
+    for (const later of [20, 30]) {
+      t.match(await attempts.take(limits(2, key), at(later), WINDOW), [{ key, countedAt: at(10.001) }])
+    }
+    t.match(await attempts.take(limits(1, other), at(40), WINDOW), [{ key: other, countedAt: at(0) }])
+    await attempts.take(limits(2, key), at(1000), WINDOW)
+    t.match(await attempts.take(limits(1, key), at(1001), WINDOW), [{ countedAt: at(1000), endsAt: at(1900) }])
+  })
+
+  await t.test(
+    'a full window tells how many of its attempts have failed, and a new window has no failures',
+    async t => {
+      const { attempts } = await createStores()
+      const [key, other] = [someDigest(), someDigest()]
+      for (let i = 0; i < 3; i++) await attempts.take(limits(3, key, other), at(i), WINDOW)
+      const failuresOf = async (...keys: string[]) =>
+        (await attempts.take(limits(3, ...keys), at(10), WINDOW))?.map(({ failures }) => failures)
+      t.strictSame(await failuresOf(key, other), [0, 0])
+      await attempts.fail([key, other])
+      await attempts.fail([other])
+      t.strictSame([await failuresOf(key), await failuresOf(other)], [[1], [2]])
+      await attempts.giveBack([other], undefined)
+      await attempts.take(limits(3, other), at(11), WINDOW)
+      t.strictSame(await failuresOf(other), [2], 'an attempt that is given back had not failed')
+      for (let i = 0; i < 5; i++) await attempts.fail([key])
+      t.strictSame(await failuresOf(key), [3], 'no more attempts fail than are counted')
+      for (let i = 0; i < 3; i++) await attempts.take(limits(3, key), at(1000), WINDOW)
+      t.match(await attempts.take(limits(3, key), at(1001), WINDOW), [{ failures: 0 }])
+    }
+  )
+
+  await t.test('a failure under a key without attempts is no attempt', async t => {
+    const { attempts } = await createStores()
+    const [cleared, unknown] = [someDigest(), someDigest()]
+    await attempts.take(limits(1, cleared), at(0), WINDOW)
+    await attempts.giveBack([], cleared)
+    await attempts.fail([cleared, unknown])
+    await attempts.fail([])
+    for (const key of [cleared, unknown]) {
+      t.equal(await attempts.take(limits(1, key), at(1), WINDOW), undefined)
+      t.match(await attempts.take(limits(1, key), at(2), WINDOW), [{ failures: 0 }])
     }
   })
 
@@ -78,7 +150,7 @@ export const attemptContract = async (t: Test, createStores: CreateStores): Prom
     await attempts.take(limits(2, key), at(1), WINDOW)
     await attempts.giveBack([key, unknown], pair)
     t.equal(await attempts.take(limits(2, key), at(2), WINDOW), undefined)
-    t.strictSame(await attempts.take(limits(2, key), at(3), WINDOW), at(900))
+    t.strictSame(await end(attempts.take(limits(2, key), at(3), WINDOW)), at(900))
     t.equal(await attempts.take(limits(1, unknown), at(2), WINDOW), undefined)
     t.ok(await attempts.take(limits(1, unknown), at(3), WINDOW), 'a count does not fall below nothing')
     for (let i = 0; i < 5; i++) await attempts.giveBack([unknown], pair)
@@ -92,10 +164,10 @@ export const attemptContract = async (t: Test, createStores: CreateStores): Prom
     for (let i = 0; i < 3; i++) await attempts.take(limits(3, user, pair, other), at(i), WINDOW)
     await attempts.giveBack([user], pair)
     for (let i = 0; i < 3; i++) t.equal(await attempts.take(limits(3, pair), at(100), WINDOW), undefined)
-    t.strictSame(await attempts.take(limits(3, pair), at(101), WINDOW), at(1000))
+    t.strictSame(await end(attempts.take(limits(3, pair), at(101), WINDOW)), at(1000))
     t.equal(await attempts.take(limits(3, user), at(102), WINDOW), undefined)
-    t.strictSame(await attempts.take(limits(3, user), at(103), WINDOW), at(900))
-    t.strictSame(await attempts.take(limits(3, other), at(104), WINDOW), at(900), 'other keys keep theirs')
+    t.strictSame(await end(attempts.take(limits(3, user), at(103), WINDOW)), at(900))
+    t.strictSame(await end(attempts.take(limits(3, other), at(104), WINDOW)), at(900), 'other keys keep theirs')
   })
 
   await t.test('an attempt that is given back from every key clears no key', async t => {
@@ -105,10 +177,10 @@ export const attemptContract = async (t: Test, createStores: CreateStores): Prom
     await attempts.giveBack([user, pair], undefined)
     for (const key of [user, pair]) {
       t.equal(await attempts.take(limits(3, key), at(100), WINDOW), undefined)
-      t.strictSame(await attempts.take(limits(3, key), at(101), WINDOW), at(900), 'in the window as it was')
+      t.strictSame(await end(attempts.take(limits(3, key), at(101), WINDOW)), at(900), 'in the window as it was')
     }
     await attempts.giveBack([], undefined)
-    t.strictSame(await attempts.take(limits(3, pair), at(102), WINDOW), at(900))
+    t.strictSame(await end(attempts.take(limits(3, pair), at(102), WINDOW)), at(900))
   })
 
   await t.test('an attempt under no key is always counted', async t => {
@@ -124,14 +196,14 @@ export const attemptContract = async (t: Test, createStores: CreateStores): Prom
     await attempts.take(one, now, WINDOW)
     tamper(now)
     tamper(await attempts.take(one, at(1), WINDOW))
-    t.strictSame(await attempts.take(one, at(1), WINDOW), at(900))
+    t.strictSame(await end(attempts.take(one, at(1), WINDOW)), at(900))
   })
 
   await t.test('twenty attempts at once are counted up to the limit', async t => {
     const { attempts } = await createStores()
     for (const most of [1, 10, 19]) {
       const some = limits(most, someDigest())
-      const answers = await rivals(() => attempts.take(some, at(0), WINDOW))
+      const answers = await rivals(() => end(attempts.take(some, at(0), WINDOW)))
       t.equal(answers.filter(answer => answer === undefined).length, most)
       t.strictSame(
         answers.filter(answer => answer !== undefined),
@@ -159,6 +231,8 @@ export const attemptContract = async (t: Test, createStores: CreateStores): Prom
     ]
     const answers = await rivals(rival => attempts.take(limits(7, ...(orders[rival % 4] ?? [])), at(0), WINDOW))
     t.equal(answers.filter(answer => answer === undefined).length, 7)
+    await rivals(rival => attempts.fail(orders[rival % 4] ?? []))
+    t.match(await attempts.take(limits(7, a, b, c), at(1), WINDOW), [{ failures: 7 }, { failures: 7 }, { failures: 7 }])
     await rivals(rival => attempts.giveBack((orders[rival % 4] ?? []).slice(0, 2), orders[rival % 4]?.[2] ?? a))
     t.equal(await attempts.take(limits(7, a, b, c), at(1), WINDOW), undefined)
   })
@@ -192,7 +266,7 @@ export const attemptContract = async (t: Test, createStores: CreateStores): Prom
     t.equal(await attempts.removeExpired(at(901), 2), 2)
     t.equal(await attempts.removeExpired(at(901), 2), 1)
     t.equal(await attempts.removeExpired(at(901), 2), 0)
-    t.strictSame(await attempts.take(limits(1, current), at(901), WINDOW), at(960))
+    t.strictSame(await end(attempts.take(limits(1, current), at(901), WINDOW)), at(960))
   })
 
   await t.test('a new window is not removed with the ended window before it', async t => {
@@ -201,7 +275,7 @@ export const attemptContract = async (t: Test, createStores: CreateStores): Prom
     await attempts.take(one, at(0), WINDOW)
     await attempts.take(one, at(1000), WINDOW)
     t.equal(await attempts.removeExpired(at(1001), 10), 0)
-    t.strictSame(await attempts.take(one, at(1002), WINDOW), at(1900))
+    t.strictSame(await end(attempts.take(one, at(1002), WINDOW)), at(1900))
   })
 
   await t.test('concurrent removals of ended windows leave none and remove none twice', async t => {
@@ -229,7 +303,7 @@ export const attemptContract = async (t: Test, createStores: CreateStores): Prom
       () => attempts.removeExpired(at(1000), 1000),
       async (one, refused) => {
         t.equal(refused, undefined)
-        t.strictSame(await attempts.take(one, at(1001), WINDOW), at(1900))
+        t.strictSame(await end(attempts.take(one, at(1001), WINDOW)), at(1900))
       }
     )
   })

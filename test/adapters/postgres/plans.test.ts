@@ -149,6 +149,7 @@ t.test('no statement reads a table of 100,000 rows whole, except full lists and 
     'tokens.eraseNonces': () => tokens.eraseNonces(new Date()),
     'grants.removeExpired': () => grants.removeExpired(new Date(), 1000),
     'attempts.take': () => attempts.take([{ key: someDigest(), most: 1 }], at(0), 60),
+    'attempts.fail': () => attempts.fail([someDigest()]),
     'attempts.giveBack': () => attempts.giveBack([someDigest()], someDigest()),
     'attempts.removeExpired': () => attempts.removeExpired(new Date(), 1000)
   }

@@ -2,7 +2,16 @@ import t, { type Test } from 'tap'
 import { createUseCases, DomainError, type Ports } from '../../../../core/index.js'
 import { basic, createService, REQUEST, type Service } from '../../../support/service.js'
 import { onEveryStore } from '../../../support/stores.js'
-import { addTenant, blankRequest, createFaults, createWorld, type Stores, type Tenant } from '../../../support/world.js'
+import { signal } from '../../../support/waiting.js'
+import {
+  addTenant,
+  blankRequest,
+  createFaults,
+  createWorld,
+  type Stores,
+  type Tenant,
+  type TestClock
+} from '../../../support/world.js'
 
 interface Throttled extends Service, Tenant {
   /** The address that requests come from unless another is given. */
@@ -36,9 +45,91 @@ const throttled = async (stores: Stores): Promise<Throttled> => {
   }
 }
 
+interface Held {
+  /** Sends this many logins with the password at once. Resolves once each is refused or waits for its verdict. */
+  begin(count: number, password: string): Promise<Begun>
+  /** The answer to one login with the right password, from the address of the others. */
+  login(): Promise<Answer>
+  readonly clock: TestClock
+}
+
+interface Begun {
+  readonly refused: readonly Answer[]
+  /** Lets the verdicts be given. Resolves with the answers to the attempts that were counted. */
+  judge(): Promise<readonly Answer[]>
+}
+
+interface Answer {
+  readonly status: number
+  readonly retryAfter: unknown
+}
+
+/** A user with ten attempts in a hundred seconds, whose logins get no verdict before the test lets them. */
+const held = async (stores: Stores): Promise<Held> => {
+  const world = createWorld({ stores, policy: { loginAttempts: 10, loginWindowSeconds: 100 } })
+  const tenant = await addTenant(world, { password: 'right' })
+  const { passwords } = world.ports
+  let judging = signal()
+  judging.give()
+  let counted = () => {}
+  const useCases = createUseCases(
+    {
+      ...world.ports,
+      passwords: {
+        ...passwords,
+        async verify(...given) {
+          counted()
+          await judging.given
+          return passwords.verify(...given)
+        }
+      }
+    },
+    world.policy
+  )
+  const service = createService({ useCases })
+  const send = async (password: string): Promise<Answer> => {
+    const form = { grant_type: 'password', username: tenant.user.username, password }
+    const { statusCode, headers } = await service.form('/auth/token', form, basic(tenant.id), addressOf(tenant))
+    return { status: statusCode, retryAfter: headers['retry-after'] }
+  }
+  return {
+    clock: world.clock,
+    login: () => send('right'),
+    async begin(count, password) {
+      judging = signal()
+      const refused: Answer[] = []
+      const expected = signal()
+      let known = 0
+      counted = () => {
+        known += 1
+        if (known === count) expected.give()
+      }
+      const answers = Array.from({ length: count }, async () => {
+        const answer = await send(password)
+        if (answer.status === 429) {
+          refused.push(answer)
+          counted()
+        }
+        return answer
+      })
+      await expected.given
+      return {
+        refused,
+        async judge() {
+          judging.give()
+          return (await Promise.all(answers)).filter(answer => !refused.includes(answer))
+        }
+      }
+    }
+  }
+}
+
 interface Failing {
-  /** While one of these is set, logins fail with it when they look up the user, check the password or give an attempt back. */
-  readonly faults: { lookup?: Error; verdict?: Error; giveBack?: Error }
+  /**
+   * While one of these is set, logins fail with it when they look up the user, check the password, note the failure or
+   * give an attempt back.
+   */
+  readonly faults: { lookup?: Error; verdict?: Error; fail?: Error; giveBack?: Error }
   /** `ok`, or the code with which the password grant is refused. */
   login(password: string, from?: string, username?: string): Promise<string>
 }
@@ -53,7 +144,11 @@ const failing = async (stores: Stores): Promise<Failing> => {
     ...world.ports,
     users: { ...users, findByUsername: orFail('lookup', users.findByUsername) },
     passwords: { ...passwords, verify: orFail('verdict', passwords.verify) },
-    attempts: { ...attempts, giveBack: orFail('giveBack', attempts.giveBack) }
+    attempts: {
+      ...attempts,
+      fail: orFail('fail', attempts.fail),
+      giveBack: orFail('giveBack', attempts.giveBack)
+    }
   }
   const useCases = createUseCases(ports, world.policy)
   const client = await useCases.findClient(tenant.id)
@@ -154,6 +249,39 @@ t.test('the throttle', t =>
       t.equal(statuses.filter(status => status === 429).length, 97)
     })
 
+    await test('of twenty right logins at once, those that do not fit may come again a second later', async t => {
+      const { begin, login } = await held(stores)
+      const { refused, judge } = await begin(20, 'right')
+      t.strictSame(
+        refused,
+        Array.from({ length: 10 }, () => ({ status: 429, retryAfter: '1' }))
+      )
+      const counted = await judge()
+      t.equal(counted.length, 10)
+      for (const { status } of counted) t.equal(status, 200)
+      t.match(await login(), { status: 200 })
+    })
+
+    await test('of twenty wrong logins at once, those that do not fit wait no longer than the others are judged', async t => {
+      const { begin, login, clock } = await held(stores)
+      const { refused, judge } = await begin(20, 'wrong')
+      for (const { retryAfter } of refused) t.equal(retryAfter, '1')
+      clock.advance(1)
+      for (const { status } of await judge()) t.equal(status, 400)
+      t.strictSame(await login(), { status: 429, retryAfter: '99' }, 'failures fill the count')
+    })
+
+    await test('an attempt without a verdict for ten seconds counts as a failure: its instance may have died', async t => {
+      const { begin, login, clock } = await held(stores)
+      const { judge } = await begin(10, 'right')
+      clock.advance(9.999)
+      t.strictSame(await login(), { status: 429, retryAfter: '1' })
+      clock.advance(0.001)
+      t.strictSame(await login(), { status: 429, retryAfter: '90' })
+      await judge()
+      t.match(await login(), { status: 200 }, 'a late success clears the count all the same')
+    })
+
     await test('refused attempts do not extend the window', async t => {
       const { token, clock } = await throttled(stores)
       for (let i = 0; i < 3; i += 1) await token('wrong')
@@ -207,6 +335,16 @@ t.test('the throttle', t =>
       t.equal(await login('right'), 'overloaded')
       t.equal(await login('right'), 'overloaded')
       t.equal(await login('right'), 'too_many_attempts', 'both attempts are still counted')
+    })
+
+    await test('a wrong password is told as wrong even when the failure cannot be noted, and stays counted', async t => {
+      const { login, faults } = await failing(stores)
+      faults.fail = AWAY
+      t.equal(await login('wrong'), 'invalid_grant')
+      t.equal(await login('wrong'), 'invalid_grant')
+      t.equal(await login('right'), 'too_many_attempts')
+      faults.fail = new TypeError('a bug')
+      t.equal(await login('wrong', '198.51.100.1'), 'TypeError: a bug', 'but a bug is not hidden')
     })
 
     await test('a hundred attempts at once that are refused as overloaded lock nobody out', async t => {
