@@ -1,6 +1,6 @@
 import { createCrypto, systemClock } from '../adapters/crypto/crypto.js'
 import type { Inspection, Database as PostgresDatabase } from '../adapters/postgres/database.js'
-import { createUseCases, DomainError, type UseCases } from '../core/index.js'
+import { createUseCases, DomainError, type Events, type UseCases } from '../core/index.js'
 import { readClockOffset } from './clock-offset.js'
 import { type DatabaseSettings, type Settings, UnusableSettingError } from './settings.js'
 
@@ -8,8 +8,9 @@ import { type DatabaseSettings, type Settings, UnusableSettingError } from './se
 export type Database = Omit<PostgresDatabase, 'inspect'>
 
 export interface Composition {
-  readonly useCases: UseCases
   readonly database: Database
+  /** Makes the use cases, which tell `events` what happens. */
+  createUseCases(events: Events): UseCases
 }
 
 /**
@@ -19,8 +20,8 @@ export interface Composition {
 export const compose = async (settings: Settings): Promise<Composition> => {
   const database = await openDatabase(settings.database)
   const crypto = createCrypto({ concurrency: settings.hashConcurrency, queue: settings.hashQueue })
-  const useCases = createUseCases({ ...database.stores, ...crypto, clock: systemClock }, settings.policy)
-  return { useCases, database }
+  const ports = { ...database.stores, ...crypto, clock: systemClock }
+  return { database, createUseCases: events => createUseCases({ ...ports, events }, settings.policy) }
 }
 
 /**

@@ -2,10 +2,10 @@ import { isClientId } from './clients.js'
 import { DomainError } from './errors.js'
 import { secondsAfter } from './instants.js'
 import { newGrant } from './issuing.js'
-import type { Login, LoginAttempt } from './login.js'
+import { type Login, type LoginAttempt, tellLogin } from './login.js'
 import type { Client } from './model.js'
 import type { Policy } from './policy.js'
-import type { Ports } from './ports.js'
+import type { AllPorts } from './ports.js'
 import { isSameRedirect } from './redirect-uri.js'
 import { grantScopes, parseScope } from './scope.js'
 
@@ -50,7 +50,7 @@ export interface AuthorizeUseCases {
 }
 
 export const createAuthorizeUseCases = (
-  { clients, codes, secrets, clock }: Pick<Ports, 'clients' | 'codes' | 'secrets' | 'clock'>,
+  { clients, codes, secrets, clock, events }: Pick<AllPorts, 'clients' | 'codes' | 'secrets' | 'clock' | 'events'>,
   policy: Pick<Policy, 'codeSeconds' | 'grantSeconds'>,
   login: Login
 ): AuthorizeUseCases => ({
@@ -72,7 +72,7 @@ export const createAuthorizeUseCases = (
   judgeRequest: judge,
 
   async authorize({ client, scopes, redirectUri, challenge }, attempt) {
-    const user = await login(attempt)
+    const user = await login(client, attempt)
     if (user !== undefined) {
       const secret = await secrets.random()
       const now = clock.now()
@@ -84,7 +84,9 @@ export const createAuthorizeUseCases = (
         issuedAt: now,
         expiresAt: secondsAfter(now, policy.codeSeconds)
       }
-      if (await codes.insert(code, user.generation)) return secret
+      const begun = await codes.insert(code, user.generation)
+      tellLogin(events, begun, code.grant, attempt)
+      if (begun) return secret
     }
     throw new DomainError('access_denied', 'the username or the password is wrong')
   }

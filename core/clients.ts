@@ -1,7 +1,8 @@
 import { DomainError } from './errors.js'
+import { type Origin, originOf } from './events.js'
 import { secondsAfter } from './instants.js'
 import type { Client } from './model.js'
-import type { ClientChanges, Ports } from './ports.js'
+import type { AllPorts, ClientChanges } from './ports.js'
 import { isRedirectUri } from './redirect-uri.js'
 import { isScopeToken } from './scope.js'
 import { requireText } from './text.js'
@@ -28,9 +29,10 @@ export interface NewClient {
 export interface ClientUseCases {
   /**
    * The client to which one of the candidates belongs. There may be several because a header can be read in two ways
-   * (RFC 6749 section 2.3.1). Throws `invalid_client`, the same for an unknown client and a wrong secret.
+   * (RFC 6749 section 2.3.1), and none when the request has no credentials or malformed ones. Throws `invalid_client`,
+   * the same for an unknown client and a wrong secret.
    */
-  authenticateClient(candidates: readonly ClientCredentials[]): Promise<Client>
+  authenticateClient(candidates: readonly ClientCredentials[], origin?: Origin): Promise<Client>
   /** Registers a client. Its secret can be read in this answer alone. Throws `invalid_input` and `conflict`. */
   addClient(client: NewClient): Promise<{ readonly client: Client; readonly secret: string | undefined }>
   listClients(): Promise<readonly Client[]>
@@ -50,8 +52,9 @@ export interface ClientUseCases {
 export const createClientUseCases = ({
   clients,
   secrets,
-  clock
-}: Pick<Ports, 'clients' | 'secrets' | 'clock'>): ClientUseCases => {
+  clock,
+  events
+}: Pick<AllPorts, 'clients' | 'secrets' | 'clock' | 'events'>): ClientUseCases => {
   const isSecretOf = async (client: Client, secret: string): Promise<boolean> => {
     const { secretDigest, previousSecret } = client
     if (secretDigest === undefined) return secret === ''
@@ -63,11 +66,19 @@ export const createClientUseCases = ({
   }
 
   return {
-    async authenticateClient(candidates) {
+    async authenticateClient(candidates, origin) {
+      if (candidates.length === 0) {
+        events.tell({ event: FAILED, ...originOf(origin), reason: 'no_credentials' })
+        throw new DomainError('invalid_client', 'the client must authenticate with well-formed credentials')
+      }
+      let known: Client | undefined
       for (const { id, secret } of candidates) {
         const client = isClientId(id) ? await clients.find(id) : undefined
         if (client !== undefined && (await isSecretOf(client, secret ?? ''))) return client
+        known ??= client
       }
+      if (known === undefined) events.tell({ event: FAILED, ...originOf(origin), reason: 'unknown_client' })
+      else events.tell({ event: FAILED, client: known.id, ...originOf(origin), reason: 'wrong_secret' })
       throw new DomainError('invalid_client', 'the client is unknown or its secret is wrong')
     },
 
@@ -80,6 +91,7 @@ export const createClientUseCases = ({
       const secretDigest = secret === undefined ? undefined : await secrets.digest(requireSecret(secret))
       const client: Client = { id, secretDigest, previousSecret: undefined, ...changes }
       if (!(await clients.insert(client))) throw new DomainError('conflict', 'a client with this id exists')
+      events.tell({ event: 'client.added', client: id })
       return { client, secret }
     },
 
@@ -95,6 +107,7 @@ export const createClientUseCases = ({
       const wanted = requireChanges(changes)
       const client = isClientId(id) ? await clients.update(id, wanted) : undefined
       if (client === undefined) throw noSuchClient()
+      events.tell({ event: 'client.changed', client: id })
       return client
     },
 
@@ -104,11 +117,13 @@ export const createClientUseCases = ({
       if (!isClientId(id) || !(await clients.rotateSecret(id, await secrets.digest(secret), keepUntil))) {
         throw new DomainError('not_found', 'no confidential client has this id')
       }
+      events.tell({ event: 'client.secret_rotated', client: id })
       return secret
     },
 
     async removeClient(id) {
       if (!isClientId(id) || !(await clients.remove(id))) throw noSuchClient()
+      events.tell({ event: 'client.removed', client: id })
     }
   }
 }
@@ -117,6 +132,7 @@ export const createClientUseCases = ({
 export const isClientId = (id: string): boolean => /^[A-Za-z0-9._~-]{1,255}$/.test(id)
 
 const SECRET_MAX = 1024
+const FAILED = 'client.authentication_failed'
 
 const requireChanges = <T extends ClientChanges>(changes: T): T => {
   const { redirectUri, allowedScopes, name } = changes

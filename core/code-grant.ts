@@ -1,12 +1,13 @@
 import { DomainError } from './errors.js'
+import { aboutGrant } from './events.js'
 import { answerOf, couldBeIssued, type IssuingPolicy, newPair, tokenOf } from './issuing.js'
 import type { Client } from './model.js'
-import type { Ports, StoredCode } from './ports.js'
+import type { AllPorts, StoredCode } from './ports.js'
 import { type GrantHandler, requireParameter, type TokenRequest } from './token-request.js'
 
 /** RFC 6749 section 4.1.3 with RFC 7636 section 4.6. Throws `invalid_request` and `invalid_grant`. */
 export const createCodeGrant = (
-  { codes, grants, secrets, clock }: Pick<Ports, 'codes' | 'grants' | 'secrets' | 'clock'>,
+  { codes, grants, secrets, clock, events }: Pick<AllPorts, 'codes' | 'grants' | 'secrets' | 'clock' | 'events'>,
   policy: IssuingPolicy
 ): GrantHandler => {
   const matches = async (code: StoredCode, client: Client, request: TokenRequest): Promise<boolean> => {
@@ -29,6 +30,7 @@ export const createCodeGrant = (
     // revoked.
     const refuseSecondUse = async (): Promise<never> => {
       await grants.revoke(code.grant.id, now)
+      events.tell({ event: 'grant.stolen', ...aboutGrant(code.grant, request), reason: 'code' })
       throw invalidCode()
     }
     if (code.spent) return refuseSecondUse()
@@ -40,6 +42,7 @@ export const createCodeGrant = (
     const pair = await newPair(client, secrets)
     const token = await tokenOf(pair, code.grant, code.grant.scopes, now, secrets, policy)
     if (!(await codes.redeem(digest, token))) return refuseSecondUse()
+    events.tell({ event: 'token.issued', ...aboutGrant(code.grant, request), reason: 'authorization_code' })
     return answerOf(pair, token, now)
   }
 }

@@ -5,14 +5,14 @@ import type { Login } from './login.js'
 import type { Client } from './model.js'
 import { createPasswordGrant } from './password-grant.js'
 import type { Policy } from './policy.js'
-import type { Ports } from './ports.js'
+import type { AllPorts } from './ports.js'
 import { createRefreshGrant } from './refresh-grant.js'
 import { type GrantHandler, requireParameter, type TokenRequest } from './token-request.js'
 
 /**
  * Every value of `grant_type` with its handler. The token endpoint and the metadata have no other list of grant types.
  */
-const GRANT_TYPES: Readonly<Record<string, (ports: Ports, policy: Policy, login: Login) => GrantHandler>> = {
+const GRANT_TYPES: Readonly<Record<string, (ports: AllPorts, policy: Policy, login: Login) => GrantHandler>> = {
   authorization_code: createCodeGrant,
   password: createPasswordGrant,
   refresh_token: createRefreshGrant
@@ -29,7 +29,7 @@ export interface TokenUseCases {
   issueToken(client: Client, request: TokenRequest): Promise<TokenAnswer>
 }
 
-export const createTokenUseCases = (ports: Ports, policy: Policy, login: Login): TokenUseCases => {
+export const createTokenUseCases = (ports: AllPorts, policy: Policy, login: Login): TokenUseCases => {
   const handlers = new Map(Object.entries(GRANT_TYPES).map(([type, create]) => [type, create(ports, policy, login)]))
   return {
     async issueToken(client, request) {

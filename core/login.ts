@@ -1,27 +1,40 @@
 import { DomainError } from './errors.js'
+import { aboutGrant, type Events, type Origin, originOf } from './events.js'
 import { latest, secondsAfter, secondsUntil } from './instants.js'
-import type { Digest, User } from './model.js'
+import type { Client, Digest, Grant, User } from './model.js'
 import type { Policy } from './policy.js'
-import type { AttemptLimit, FullWindow, Ports } from './ports.js'
+import type { AllPorts, AttemptLimit, FullWindow } from './ports.js'
 import { type Credentials, normalizeCredentials } from './users.js'
 
-export interface LoginAttempt extends Credentials {
-  /** Where the attempt comes from. The caller decides what counts as one address. */
-  readonly address: string
-}
+export interface LoginAttempt extends Credentials, Origin {}
 
 /**
  * The user with this username and password; undefined when either is wrong. Throws `too_many_attempts`, before any
- * hashing, and `overloaded`.
+ * hashing, and `overloaded`. Tells the events of a login that fails or is throttled.
  */
-export type Login = (attempt: LoginAttempt) => Promise<User | undefined>
+export type Login = (client: Client, attempt: LoginAttempt) => Promise<User | undefined>
+
+/** Tells that a login began the grant; or that it did not, because the user or the client was ended meanwhile. */
+export const tellLogin = (events: Events, begun: boolean, grant: Grant, origin: Origin): void => {
+  const { grant: id, ...login } = aboutGrant(grant, origin)
+  if (begun) events.tell({ event: 'login.succeeded', ...login, grant: id })
+  else events.tell({ event: 'login.failed', ...login, reason: 'ended' })
+}
 
 export const createLogin = (
-  { users, attempts, passwords, secrets, clock }: Pick<Ports, 'users' | 'attempts' | 'passwords' | 'secrets' | 'clock'>,
+  {
+    users,
+    attempts,
+    passwords,
+    secrets,
+    clock,
+    events
+  }: Pick<AllPorts, 'users' | 'attempts' | 'passwords' | 'secrets' | 'clock' | 'events'>,
   { loginAttempts, loginWindowSeconds }: Pick<Policy, 'loginAttempts' | 'loginWindowSeconds'>
 ): Login => {
   /** Counts the attempt. Throws `too_many_attempts` when a limit is reached. */
-  const throttle = async (username: string, address: string): Promise<CountedAttempt> => {
+  const throttle = async (client: Client, username: string, origin: Origin): Promise<CountedAttempt> => {
+    const { address } = origin
     if (loginAttempts === 0) return UNCOUNTED
     // The keys are digests, so that a username of any length fits and the store does not learn who tried.
     const key = (text: string): Promise<Digest> => secrets.digest(text)
@@ -37,7 +50,12 @@ export const createLogin = (
     ]
     const now = clock.now()
     const full = await attempts.take(limits, now, loginWindowSeconds)
-    if (full !== undefined) throw tooMany(limits, full, now)
+    if (full !== undefined) {
+      const isFull = (key: Digest): boolean => full.some(window => window.key === key)
+      const reason = isFull(pair) ? 'username_and_address' : isFull(byUser) ? 'username' : 'address'
+      events.tell({ event: 'login.throttled', client: client.id, ...originOf(origin), reason })
+      throw tooMany(limits, full, now)
+    }
     const keys = [pair, byUser, byAddress]
     return {
       succeed: () => attempts.giveBack([byUser, byAddress], pair),
@@ -62,11 +80,15 @@ export const createLogin = (
     return { user, verdict: await passwords.verify(password, user?.password, { address, priority: 'login' }) }
   }
 
-  return async attempt => {
+  return async (client, attempt) => {
+    const origin = originOf(attempt)
     const credentials = normalizeCredentials(attempt)
-    if (credentials === undefined) return undefined
+    if (credentials === undefined) {
+      events.tell({ event: 'login.failed', client: client.id, ...origin, reason: 'impossible' })
+      return undefined
+    }
     const { username, password } = credentials
-    const counted = await throttle(username, attempt.address)
+    const counted = await throttle(client, username, attempt)
     const { user, verdict } = await judge(username, password, attempt.address).catch(async (error: unknown) => {
       // The caller has learned nothing about the password, so this attempt must not lock out a user who tries again
       // after `retryAfterSeconds`. When the attempt cannot be given back either, the first error is the one that is
@@ -77,6 +99,9 @@ export const createLogin = (
     if (user === undefined || verdict === 'mismatch') {
       // The verdict stands even when its note cannot be stored: the attempt is counted, and passes for a failure soon.
       await counted.fail().catch(throwUnlessRefused)
+      const failed = { event: 'login.failed', client: client.id, ...origin } as const
+      if (user === undefined) events.tell({ ...failed, reason: 'unknown_user' })
+      else events.tell({ ...failed, user: user.id, reason: 'wrong_password' })
       return undefined
     }
     await counted.succeed()

@@ -1,7 +1,8 @@
 import { DomainError } from './errors.js'
+import { aboutGrant } from './events.js'
 import { answerOf, type IssuingPolicy, newGrant, newPair, tokenOf } from './issuing.js'
-import type { Login } from './login.js'
-import type { Ports } from './ports.js'
+import { type Login, tellLogin } from './login.js'
+import type { AllPorts } from './ports.js'
 import { grantScopes, parseScope } from './scope.js'
 import { type GrantHandler, requireParameter } from './token-request.js'
 
@@ -11,7 +12,7 @@ import { type GrantHandler, requireParameter } from './token-request.js'
  */
 export const createPasswordGrant =
   (
-    { tokens, secrets, clock }: Pick<Ports, 'tokens' | 'secrets' | 'clock'>,
+    { tokens, secrets, clock, events }: Pick<AllPorts, 'tokens' | 'secrets' | 'clock' | 'events'>,
     policy: IssuingPolicy,
     login: Login
   ): GrantHandler =>
@@ -19,13 +20,18 @@ export const createPasswordGrant =
     const username = requireParameter('username', request.username)
     const password = requireParameter('password', request.password)
     const scopes = grantScopes(parseScope(request.scope), client.allowedScopes)
-    const user = await login({ username, password, address: request.address })
+    const user = await login(client, { username, password, address: request.address, requestId: request.requestId })
     if (user !== undefined) {
       const now = clock.now()
       const grant = await newGrant(user, client, scopes, now, secrets, policy)
       const pair = await newPair(client, secrets)
       const token = await tokenOf(pair, grant, scopes, now, secrets, policy)
-      if (await tokens.insert(token, user.generation)) return answerOf(pair, token, now)
+      const begun = await tokens.insert(token, user.generation)
+      tellLogin(events, begun, grant, request)
+      if (begun) {
+        events.tell({ event: 'token.issued', ...aboutGrant(grant, request), reason: 'password' })
+        return answerOf(pair, token, now)
+      }
     }
     throw new DomainError('invalid_grant', 'the username or the password is wrong')
   }

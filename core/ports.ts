@@ -1,3 +1,4 @@
+import type { Events } from './events.js'
 import type { AccessToken, Client, Code, Digest, Grant, Hero, NewHero, PasswordHash, Token, User } from './model.js'
 
 /*
@@ -20,7 +21,11 @@ export interface Ports {
   readonly passwords: PasswordHasher
   readonly secrets: Secrets
   readonly clock: Clock
+  /** A host that wants no events leaves it out. */
+  readonly events?: Events
 }
+
+export type AllPorts = Required<Ports>
 
 export interface HeroQuery {
   /**

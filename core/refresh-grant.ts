@@ -1,9 +1,10 @@
 import { DomainError } from './errors.js'
+import { aboutGrant, type Origin } from './events.js'
 import { latest, secondsAfter } from './instants.js'
 import { answerOf, couldBeIssued, type IssuingPolicy, type TokenAnswer, tokenOf } from './issuing.js'
 import type { Client, Grant } from './model.js'
 import type { Policy } from './policy.js'
-import type { Ports, RefreshToken } from './ports.js'
+import type { AllPorts, RefreshToken } from './ports.js'
 import { anyCovers, grantScopes, parseScope } from './scope.js'
 import { type GrantHandler, requireParameter } from './token-request.js'
 
@@ -13,7 +14,7 @@ import { type GrantHandler, requireParameter } from './token-request.js'
  * `invalid_scope`.
  */
 export const createRefreshGrant = (
-  { tokens, grants, secrets, clock }: Pick<Ports, 'tokens' | 'grants' | 'secrets' | 'clock'>,
+  { tokens, grants, secrets, clock, events }: Pick<AllPorts, 'tokens' | 'grants' | 'secrets' | 'clock' | 'events'>,
   policy: IssuingPolicy & Pick<Policy, 'refreshGraceSeconds'>
 ): GrantHandler => {
   /**
@@ -34,17 +35,20 @@ export const createRefreshGrant = (
     { spent, grant }: RefreshToken,
     requested: readonly string[],
     client: Client,
+    origin: Origin,
     unspentAt?: Date
   ): Promise<TokenAnswer> => {
     const now = clock.now()
     if (spent?.nonce === undefined || !inGrace(latest(spent.at, unspentAt), now)) {
       await grants.revoke(grant.id, now)
+      events.tell({ event: 'grant.stolen', ...aboutGrant(grant, origin), reason: 'refresh_token' })
       throw invalidGrant()
     }
     const pair = await secrets.successor(refreshToken, spent.nonce)
     const first = await tokens.findByRefresh(await secrets.digest(pair.refreshToken))
     if (first === undefined) throw invalidGrant()
     requireWithin(first.scopes, grantScopes(requested, client.allowedScopes))
+    events.tell({ event: 'refresh.repeated', ...aboutGrant(grant, origin) })
     return answerOf(pair, first, now)
   }
 
@@ -66,15 +70,18 @@ export const createRefreshGrant = (
     }
 
     const token = await find()
-    if (token.spent !== undefined) return repeat(refreshToken, token, requested, client)
+    if (token.spent !== undefined) return repeat(refreshToken, token, requested, client, request)
     if (token.refreshExpiresAt === undefined || token.refreshExpiresAt <= now) throw invalidGrant()
     const scopes = narrow(client, token.grant, requested)
     const nonce = await secrets.nonce()
     const pair = await secrets.successor(refreshToken, nonce)
     const successor = await tokenOf(pair, token.grant, scopes, now, secrets, policy)
-    if (await tokens.rotate(digest, { at: now, nonce }, successor)) return answerOf(pair, successor, now)
+    if (await tokens.rotate(digest, { at: now, nonce }, successor)) {
+      events.tell({ event: 'token.refreshed', ...aboutGrant(token.grant, request) })
+      return answerOf(pair, successor, now)
+    }
     // Another call has spent the token. Only a new look-up can tell how: the first one saw the token unspent.
-    return repeat(refreshToken, await find(), requested, client, now)
+    return repeat(refreshToken, await find(), requested, client, request, now)
   }
 }
 

@@ -1,7 +1,8 @@
 import { DomainError } from './errors.js'
+import { aboutGrant, type Origin } from './events.js'
 import { couldBeIssued } from './issuing.js'
 import type { Client } from './model.js'
-import type { Ports } from './ports.js'
+import type { AllPorts } from './ports.js'
 
 /** The response of RFC 7662 section 2.2 for an active token. */
 export interface Introspection {
@@ -19,7 +20,7 @@ export interface RevocationUseCases {
    * RFC 7009. A refresh token ends its whole grant, even when it is spent or expired; an access token ends alone. An
    * unknown token is no error. Throws `invalid_request` without a token and `invalid_grant` for another client's token.
    */
-  revokeToken(client: Client, token: string | undefined): Promise<void>
+  revokeToken(client: Client, token: string | undefined, origin?: Origin): Promise<void>
   /**
    * RFC 7662. Undefined for a token that is not active. Throws `unauthorized_client` for a public client, and
    * `invalid_request`.
@@ -32,8 +33,9 @@ export const createRevocationUseCases = ({
   grants,
   tokens,
   secrets,
-  clock
-}: Pick<Ports, 'users' | 'grants' | 'tokens' | 'secrets' | 'clock'>): RevocationUseCases => {
+  clock,
+  events
+}: Pick<AllPorts, 'users' | 'grants' | 'tokens' | 'secrets' | 'clock' | 'events'>): RevocationUseCases => {
   /** Looks for an access token and for a refresh token with this text, and for the grant of the one that exists. */
   const find = async (secret: string) => {
     const digest = await secrets.digest(secret)
@@ -43,7 +45,7 @@ export const createRevocationUseCases = ({
   }
 
   return {
-    async revokeToken(client, secret) {
+    async revokeToken(client, secret, origin) {
       const token = requireToken(secret)
       if (!couldBeIssued(token)) return
       const { digest, refresh, grant } = await find(token)
@@ -51,7 +53,9 @@ export const createRevocationUseCases = ({
       if (grant.clientId !== client.id) {
         throw new DomainError('invalid_grant', 'the token was issued to another client')
       }
-      await (refresh === undefined ? tokens.revokeAccess(digest, clock.now()) : grants.revoke(grant.id, clock.now()))
+      if (refresh === undefined) return tokens.revokeAccess(digest, clock.now())
+      await grants.revoke(grant.id, clock.now())
+      events.tell({ event: 'grant.revoked', ...aboutGrant(grant, origin), reason: 'client' })
     },
 
     async introspectToken(client, secret) {

@@ -1,9 +1,10 @@
 import { DomainError } from './errors.js'
+import type { Origin } from './events.js'
 import type { TokenAnswer } from './issuing.js'
 import type { Client } from './model.js'
 
 /** The access token request of RFC 6749 for any grant type, unchecked. */
-export interface TokenRequest {
+export interface TokenRequest extends Origin {
   readonly grantType: string | undefined
   readonly username: string | undefined
   readonly password: string | undefined
@@ -12,8 +13,6 @@ export interface TokenRequest {
   readonly redirectUri: string | undefined
   readonly codeVerifier: string | undefined
   readonly scope: string | undefined
-  /** Where the request comes from, as in {@link LoginAttempt}. */
-  readonly address: string
 }
 
 /** Serves the requests of one grant type, for a client that has been authenticated. */

@@ -1,12 +1,13 @@
 import { type AuthorizeUseCases, createAuthorizeUseCases } from './authorize.js'
 import { type BearerUseCases, createBearerUseCases } from './bearer.js'
 import { type ClientUseCases, createClientUseCases } from './clients.js'
+import { NO_EVENTS } from './events.js'
 import { createTokenUseCases, type TokenUseCases } from './grant-types.js'
 import { createHeroUseCases, type HeroUseCases } from './heroes.js'
 import { createHousekeepingUseCases, type HousekeepingUseCases } from './housekeeping.js'
 import { createLogin } from './login.js'
 import type { Policy } from './policy.js'
-import type { Ports } from './ports.js'
+import type { AllPorts, Ports } from './ports.js'
 import { createRevocationUseCases, type RevocationUseCases } from './revocation.js'
 import { createUserUseCases, type UserUseCases } from './users.js'
 
@@ -20,7 +21,8 @@ export type UseCases = HeroUseCases &
   HousekeepingUseCases
 
 /** All use cases. Besides the errors that its docstring names, each may throw `unavailable`. */
-export const createUseCases = (ports: Ports, policy: Policy): UseCases => {
+export const createUseCases = (given: Ports, policy: Policy): UseCases => {
+  const ports: AllPorts = { ...given, events: given.events ?? NO_EVENTS }
   const login = createLogin(ports, policy)
   return {
     ...createHeroUseCases(ports.heroes),

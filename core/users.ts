@@ -1,8 +1,9 @@
 import { DomainError } from './errors.js'
+import { type Origin, originOf } from './events.js'
 import { latest, secondsUntil } from './instants.js'
 import type { Digest, User } from './model.js'
 import type { Policy } from './policy.js'
-import type { Ports } from './ports.js'
+import type { AllPorts } from './ports.js'
 import { isStorable, lengthOf, requireText } from './text.js'
 
 const USERNAME_MAX = 255
@@ -13,16 +14,11 @@ export interface Credentials {
   readonly password: string
 }
 
-/** Where a request comes from. */
-export interface Origin {
-  /** The caller decides what counts as one address. */
-  readonly address: string
-}
-
 export interface UserUseCases {
   /**
    * Throws `invalid_input`; beyond the registrations of an address `too_many_attempts`; for a username that is taken
-   * `conflict`; and `overloaded`. Without `origin` the registration is not counted.
+   * `conflict`; and `overloaded`. With the origin of a request it counts the registration and tells `user.registered`.
+   * Without it an operator has added the user (`user.added`).
    */
   registerUser(credentials: Credentials, origin?: Origin): Promise<User>
   listUsers(): Promise<readonly User[]>
@@ -35,17 +31,30 @@ export interface UserUseCases {
 }
 
 export const createUserUseCases = (
-  { users, attempts, passwords, secrets, clock }: Pick<Ports, 'users' | 'attempts' | 'passwords' | 'secrets' | 'clock'>,
+  {
+    users,
+    attempts,
+    passwords,
+    secrets,
+    clock,
+    events
+  }: Pick<AllPorts, 'users' | 'attempts' | 'passwords' | 'secrets' | 'clock' | 'events'>,
   policy: Pick<Policy, 'passwordMinLength' | 'registerAttempts' | 'loginWindowSeconds'>
 ): UserUseCases => {
   const requirePassword = (password: string): string =>
     requireText('password', normalize(password, PASSWORD_MAX), policy.passwordMinLength, PASSWORD_MAX)
   const normalizedName = (username: string): string => normalize(username, USERNAME_MAX)
-  /** The username in the form in which it is registered. Throws `not_found` for one that cannot be registered. */
-  const knownName = (username: string): string => {
+  /** Throws `not_found`, without a look-up for a username that cannot be registered. */
+  const findUser = async (username: string): Promise<User> => {
     const normalized = normalizedName(username)
-    if (!fits(normalized, USERNAME_MAX)) throw noSuchUser()
-    return normalized
+    const user = fits(normalized, USERNAME_MAX) ? await users.findByUsername(normalized) : undefined
+    if (user === undefined) throw noSuchUser()
+    return user
+  }
+  /** Throws `not_found` when the user has been removed since it was found. */
+  const tellEnded = (done: boolean, event: 'user.password_set' | 'user.revoked' | 'user.removed', user: User): void => {
+    if (!done) throw noSuchUser()
+    events.tell({ event, user: user.id })
   }
 
   /** Counts a registration and returns its key. Throws `too_many_attempts` when the limit is reached. */
@@ -83,6 +92,8 @@ export const createUserUseCases = (
         throw error
       })
       if (user === undefined) throw new DomainError('conflict', 'a user with this username exists')
+      const event = origin === undefined ? 'user.added' : 'user.registered'
+      events.tell({ event, user: user.id, ...originOf(origin) })
       return user
     },
 
@@ -90,16 +101,19 @@ export const createUserUseCases = (
 
     async setPassword({ username, password }) {
       const wanted = requirePassword(password)
-      const known = knownName(username)
-      if (!(await users.setPassword(known, await passwords.hash(wanted), clock.now()))) throw noSuchUser()
+      const user = await findUser(username)
+      const done = await users.setPassword(user.username, await passwords.hash(wanted), clock.now())
+      tellEnded(done, 'user.password_set', user)
     },
 
     async revokeUser(username) {
-      if (!(await users.revoke(knownName(username), clock.now()))) throw noSuchUser()
+      const user = await findUser(username)
+      tellEnded(await users.revoke(user.username, clock.now()), 'user.revoked', user)
     },
 
     async removeUser(username) {
-      if (!(await users.remove(knownName(username)))) throw noSuchUser()
+      const user = await findUser(username)
+      tellEnded(await users.remove(user.username), 'user.removed', user)
     }
   }
 }

@@ -1,11 +1,12 @@
 import { createRequire } from 'node:module'
 import { Command, CommanderError } from 'commander'
-import { DomainError } from '../../core/index.js'
-import { type Composition, compose, prepareSchema } from '../compose.js'
+import { DomainError, type UseCases } from '../../core/index.js'
+import { compose, prepareSchema } from '../compose.js'
 import { type Environment, readSettings, SettingError, type Settings, settingsHelp } from '../settings.js'
 import { addClientCommands } from './clients.js'
 import type { CommandContext } from './context.js'
 import { addDoctorCommand } from './doctor.js'
+import { createEventLines } from './events.js'
 import { printable, toPrintableJson } from './printable.js'
 import { type Terminal, UsageError } from './terminal.js'
 import { addUserCommands } from './users.js'
@@ -33,7 +34,7 @@ export const runCommand = async (
   const context: CommandContext = {
     env,
     terminal,
-    withUseCases: work => administer(env, ({ useCases }) => work(useCases)),
+    withUseCases: work => administer(env, stderr, work),
     print: (json, value, lines) => {
       stdout.write(json ? `${toPrintableJson(value)}\n` : lines.map(line => `${printable(line)}\n`).join(''))
     }
@@ -61,6 +62,7 @@ export const runCommand = async (
     .action(() =>
       administer(
         env,
+        stderr,
         async () => {
           stdout.write('The database is up to date.\n')
         },
@@ -90,7 +92,8 @@ export const runCommand = async (
 
 const administer = async (
   env: Environment,
-  work: (composition: Composition) => Promise<void>,
+  stderr: NodeJS.WritableStream,
+  work: (useCases: UseCases) => Promise<void>,
   changes: Partial<Settings> = {}
 ): Promise<void> => {
   const settings = { ...readSettings(env), ...changes }
@@ -100,7 +103,7 @@ const administer = async (
   const composition = await compose(settings)
   try {
     await prepareSchema(composition, settings)
-    await work(composition)
+    await work(composition.createUseCases(createEventLines(settings.logLevel, stderr)))
   } finally {
     await composition.database.close()
   }

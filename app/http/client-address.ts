@@ -1,5 +1,7 @@
 import { isIP } from 'node:net'
+import type { FastifyRequest } from 'fastify'
 import ipaddr from 'ipaddr.js'
+import type { Origin } from '../../core/index.js'
 
 /** The address by which login attempts are counted. For IPv6 it is the /64, because one subscriber gets a whole /64. */
 export const addressOf = (text: string): string => {
@@ -13,6 +15,9 @@ export const addressOf = (text: string): string => {
     .map(part => part.toString(16))
     .join(':')}::/64`
 }
+
+/** Where the request comes from. */
+export const originOf = ({ ip, id }: FastifyRequest): Origin => ({ address: addressOf(ip), requestId: id })
 
 const NAMED: Readonly<Record<string, readonly string[]>> = {
   loopback: ['127.0.0.0/8', '::1'],

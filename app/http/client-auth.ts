@@ -6,20 +6,19 @@ const BASIC = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i
 /**
  * The credentials of the client, from the header or from the body (RFC 6749 section 2.3.1). A header can be read in
  * several ways: form-encoded as the RFC requires, and raw as many clients send it. Each way gives one pair of
- * credentials. Throws `invalid_client` and `invalid_request`.
+ * credentials. Without credentials, or with malformed ones, there is no pair. Throws `invalid_request`.
  */
 export const clientCredentials = (authorization: string | undefined, form: Form): readonly ClientCredentials[] => {
   const id = form.get('client_id')
   const secret = form.get('client_secret')
   if (authorization === undefined) {
-    if (id === undefined) throw new DomainError('invalid_client', 'the client must authenticate')
-    return [{ id, secret }]
+    return id === undefined ? [] : [{ id, secret }]
   }
   if (secret !== undefined) {
     throw new DomainError('invalid_request', 'the client authenticates both in the header and in the body')
   }
   const candidates = basicCredentials(authorization)
-  if (id === undefined) return candidates
+  if (id === undefined || candidates.length === 0) return candidates
   const agreeing = candidates.filter(candidate => candidate.id === id)
   if (agreeing.length === 0) throw new DomainError('invalid_request', 'client_id contradicts the header')
   return agreeing
@@ -28,7 +27,7 @@ export const clientCredentials = (authorization: string | undefined, form: Form)
 const basicCredentials = (authorization: string): readonly ClientCredentials[] => {
   const pair = decodeUtf8(BASIC.exec(authorization)?.[1] ?? '')
   const colon = pair.indexOf(':')
-  if (colon === -1) throw new DomainError('invalid_client', 'the Authorization header is malformed')
+  if (colon === -1) return []
   const raw = { id: pair.slice(0, colon), secret: pair.slice(colon + 1) }
   const id = formDecoded(raw.id)
   const secret = formDecoded(raw.secret)

@@ -10,6 +10,7 @@ import { type Chores, startChores } from './chores.js'
 import { createDrain } from './drain.js'
 import { registerFirstClient } from './first-client.js'
 import { createLog } from './log.js'
+import { createSecurityLog } from './security-log.js'
 
 /** The request to end the process, which a signal makes. */
 interface Stop {
@@ -50,12 +51,13 @@ const serveUntil = async (stop: Stop, settings: Settings, stdout: Output): Promi
 }
 
 const runServer = async (
-  { useCases, database }: Composition,
+  { database, createUseCases }: Composition,
   stop: Stop,
   settings: Settings,
   stdout: Output
 ): Promise<void> => {
   const log = createLog(settings.logLevel)
+  const useCases = createUseCases(createSecurityLog(log.logger))
   let port = settings.port
   const publicUrl = (): string => settings.publicUrl ?? `http://localhost:${port}`
   const ready = async (): Promise<void> => {

@@ -131,14 +131,8 @@ t.test('a text that cannot be a username or a password is wrong, without a hash,
     await t.rejects(useCases.revokeUser(missing), { code: 'not_found' })
     await t.rejects(useCases.removeUser(missing), { code: 'not_found' })
   }
-  t.strictSame(takeCalls(), [
-    'passwords.hash',
-    'users.setPassword',
-    'users.revoke',
-    'users.remove',
-    'passwords.hash',
-    'users.setPassword',
-    'users.revoke',
-    'users.remove'
-  ])
+  t.strictSame(
+    takeCalls(),
+    Array.from({ length: 6 }, () => 'users.findByUsername')
+  )
 })

@@ -43,6 +43,13 @@ export const typing = (...entries: readonly string[]): PassThrough =>
 /** What a command prints when it is refused: one line. */
 export const ONE_LINE = /^[^\n]+\n$/
 
+/** Matches what a command writes to stderr: what it shows at a terminal, and the line that tells what it has done. */
+export const told = (event: string, ids: Readonly<Record<string, unknown>>, shown = ''): RegExp => {
+  const line = `{"level":30,"time":0,${JSON.stringify({ event, ...ids }).slice(1)}\n`
+  const literally = `${shown}${line}`.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+  return new RegExp(`^${literally.replace('"time":0', '"time":\\d+')}$`)
+}
+
 /** The command line on a new database, which is dropped when the test ends. */
 export const openCommandLine = async (t: Pick<Test, 'teardown'>) => {
   const { url, drop } = await createDatabase()

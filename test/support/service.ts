@@ -34,8 +34,13 @@ export interface ServiceOptions extends WorldOptions, Partial<ServerOptions> {}
 export const PUBLIC_URL = 'http://heroes.example:8080'
 
 /** The service with its default settings, a clock that only the test moves, and no log. */
-export const createService = ({ stores, policy, clock, ...options }: ServiceOptions = {}): Service => {
-  const world = createWorld({ ...(stores && { stores }), ...(policy && { policy }), ...(clock && { clock }) })
+export const createService = ({ stores, policy, clock, events, ...options }: ServiceOptions = {}): Service => {
+  const world = createWorld({
+    ...(stores && { stores }),
+    ...(policy && { policy }),
+    ...(clock && { clock }),
+    ...(events && { events })
+  })
   const http = buildServer({
     useCases: world.useCases,
     bodyLimit: 10_485_760,

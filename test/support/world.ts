@@ -6,6 +6,7 @@ import {
   type Client,
   createUseCases,
   defaultPolicy,
+  type Events,
   type Policy,
   type Ports,
   type TokenRequest,
@@ -31,6 +32,7 @@ export interface WorldOptions {
   readonly stores?: Stores
   readonly policy?: Partial<Policy>
   readonly clock?: TestClock
+  readonly events?: Events
 }
 
 export const createClock = (start = new Date('2026-01-01T00:00:00.000Z')): TestClock => {
@@ -50,9 +52,11 @@ export const cheapest = { memoryCost: 8, timeCost: 1, parallelism: 1 }
 export const createWorld = ({
   stores = createMemoryStores(),
   policy,
-  clock = createClock()
+  clock = createClock(),
+  events
 }: WorldOptions = {}): World => {
-  const ports = { ...stores, ...createCrypto({ parameters: cheapest, concurrency: 3, queue: 1000 }), clock }
+  const crypto = createCrypto({ parameters: cheapest, concurrency: 3, queue: 1000 })
+  const ports = { ...stores, ...crypto, clock, ...(events && { events }) }
   const whole = { ...defaultPolicy, ...policy }
   return { useCases: createUseCases(ports, whole), ports, clock, policy: whole }
 }

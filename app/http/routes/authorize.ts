@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { type Authorization, type AuthorizationRequest, DomainError, type UseCases } from '../../../core/index.js'
 import { formOf } from '../bodies.js'
-import { addressOf } from '../client-address.js'
+import { originOf } from '../client-address.js'
 import { type Form, parseForm, queryString, requireShort } from '../forms.js'
 import type { Http } from '../http.js'
 import { refuseFormsOfOtherSites } from '../other-sites.js'
@@ -60,7 +60,7 @@ export const authorizeRoutes = (http: Http, useCases: AuthorizeUseCases, publicU
       if (checked === undefined) return reply
       try {
         const password = form.get('password') ?? ''
-        const attempt = { username, password, address: addressOf(request.ip) }
+        const attempt = { username, password, ...originOf(request) }
         checked.redirect({ code: await useCases.authorize(checked.authorization, attempt) })
       } catch (error) {
         if (!(error instanceof DomainError)) throw error

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { DomainError, type UseCases } from '../../../core/index.js'
 import { jsonRoutes } from '../bodies.js'
-import { addressOf } from '../client-address.js'
+import { originOf } from '../client-address.js'
 import type { Http } from '../http.js'
 
 const Registration = Type.Object(
@@ -21,7 +21,7 @@ export const registerRoutes = (http: Http, useCases: Pick<UseCases, 'registerUse
         '/register',
         { onRequest: requireOpen, schema: { body: Registration, response: { 200: User } } },
         async request => {
-          const { id, username } = await useCases.registerUser(request.body, { address: addressOf(request.ip) })
+          const { id, username } = await useCases.registerUser(request.body, originOf(request))
           return { id, username }
         }
       )

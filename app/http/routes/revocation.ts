@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { UseCases } from '../../../core/index.js'
 import { formOf, formRoutes } from '../bodies.js'
+import { originOf } from '../client-address.js'
 import { clientCredentials } from '../client-auth.js'
 import { UNCACHED } from '../headers.js'
 import type { Http } from '../http.js'
@@ -30,8 +31,10 @@ export const revocationRoutes = (
       // RFC 7009. `token_type_hint` is ignored: the digest finds an access token or a refresh token without it.
       http.post('/auth/revoke', { onRequest }, async (request, reply) => {
         const form = formOf(request)
-        const client = await useCases.authenticateClient(clientCredentials(request.headers.authorization, form))
-        await useCases.revokeToken(client, form.get('token'))
+        const origin = originOf(request)
+        const credentials = clientCredentials(request.headers.authorization, form)
+        const client = await useCases.authenticateClient(credentials, origin)
+        await useCases.revokeToken(client, form.get('token'), origin)
         // RFC 7009 section 2.2: clients ignore the body. simple-oauth2 takes an answer without JSON for a failure.
         return reply.headers(UNCACHED).send({})
       })
@@ -42,7 +45,8 @@ export const revocationRoutes = (
         async (request, reply) => {
           reply.headers(UNCACHED)
           const form = formOf(request)
-          const client = await useCases.authenticateClient(clientCredentials(request.headers.authorization, form))
+          const credentials = clientCredentials(request.headers.authorization, form)
+          const client = await useCases.authenticateClient(credentials, originOf(request))
           const found = await useCases.introspectToken(client, form.get('token'))
           if (found === undefined) return { active: false }
           return {

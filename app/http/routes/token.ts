@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { TokenAnswer, UseCases } from '../../../core/index.js'
 import { formOf, formRoutes } from '../bodies.js'
-import { addressOf } from '../client-address.js'
+import { originOf } from '../client-address.js'
 import { clientCredentials } from '../client-auth.js'
 import { UNCACHED } from '../headers.js'
 import type { Http } from '../http.js'
@@ -27,7 +27,9 @@ export const tokenRoutes = (
       http.post('/auth/token', { onRequest, schema: { response: { 200: TokenResponse } } }, async (request, reply) => {
         reply.headers(UNCACHED)
         const form = formOf(request)
-        const client = await useCases.authenticateClient(clientCredentials(request.headers.authorization, form))
+        const origin = originOf(request)
+        const credentials = clientCredentials(request.headers.authorization, form)
+        const client = await useCases.authenticateClient(credentials, origin)
         const answer = await useCases.issueToken(client, {
           grantType: form.get('grant_type'),
           username: form.get('username'),
@@ -37,7 +39,7 @@ export const tokenRoutes = (
           redirectUri: form.get('redirect_uri'),
           codeVerifier: form.get('code_verifier'),
           scope: form.get('scope'),
-          address: addressOf(request.ip)
+          ...origin
         })
         return tokenResponse(answer)
       })

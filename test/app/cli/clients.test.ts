@@ -1,5 +1,5 @@
 import t from 'tap'
-import { heroes, ONE_LINE, openCommandLine } from '../../support/command.js'
+import { heroes, ONE_LINE, openCommandLine, told } from '../../support/command.js'
 
 const { env, run, json } = await openCommandLine(t)
 
@@ -18,7 +18,7 @@ t.test('client add prints the client, and its secret only if the command made th
       .concat('The App', '--json'),
     env
   )
-  t.strictSame({ stderr, code }, { stderr: '', code: 0 })
+  t.match({ stderr, code }, { stderr: told('client.added', { client: 'app' }), code: 0 })
   t.match(
     stdout,
     /^\{"id":"app","secret":"[A-Za-z0-9]{32}","redirectUri":"https:\/\/app\.example\/cb","allowedScopes":\["a","b:c"\],"name":"The App","requirePkce":false\}\n$/
@@ -30,9 +30,17 @@ t.test('client add prints the client, and its secret only if the command made th
   })
 
   const shown = await run('client add cli --confidential')
-  t.match(shown, { code: 0, stderr: '', stdout: /^The client cli is registered\.\nIts secret.*: [A-Za-z0-9]{32}\n$/ })
+  t.match(shown, {
+    code: 0,
+    stderr: told('client.added', { client: 'cli' }),
+    stdout: /^The client cli is registered\.\nIts secret.*: [A-Za-z0-9]{32}\n$/
+  })
   const read = await run('client add cli.2 --confidential --secret-stdin', `${SECRET}\r\nmore`)
-  t.strictSame(read, { code: 0, stderr: '', stdout: 'The client cli.2 is registered.\n' })
+  t.match(read, {
+    code: 0,
+    stderr: told('client.added', { client: 'cli.2' }),
+    stdout: /^The client cli\.2 is registered\.\n$/
+  })
 })
 
 t.test('client list and show print the clients without their secrets', async t => {
@@ -92,10 +100,10 @@ t.test('client rotate-secret prints a secret that it made, and never one that it
   t.match(made.secret, /^[A-Za-z0-9]{32}$/)
   t.match(await run('client rotate-secret cli'), { code: 0, stdout: /: [A-Za-z0-9]{32}\n$/ })
   t.strictSame(await json('client rotate-secret cli --keep-old 60 --secret-stdin', SECRET), { id: 'cli' })
-  t.strictSame(await run('client rotate-secret cli --secret-stdin', SECRET), {
+  t.match(await run('client rotate-secret cli --secret-stdin', SECRET), {
     code: 0,
-    stdout: 'The client cli has its new secret.\n',
-    stderr: ''
+    stdout: /^The client cli has its new secret\.\n$/,
+    stderr: told('client.secret_rotated', { client: 'cli' })
   })
   for (const seconds of ['-1', '1.5', 'soon', '']) {
     t.match(await heroes(['client', 'rotate-secret', 'cli', `--keep-old=${seconds}`], env), { code: 2, stdout: '' })
@@ -104,7 +112,11 @@ t.test('client rotate-secret prints a secret that it made, and never one that it
 
 t.test('client remove removes a client', async t => {
   t.strictSame(await json('client remove cli.2'), { id: 'cli.2' })
-  t.strictSame(await run('client remove cli'), { code: 0, stdout: 'The client cli is removed.\n', stderr: '' })
+  t.match(await run('client remove cli'), {
+    code: 0,
+    stdout: /^The client cli is removed\.\n$/,
+    stderr: told('client.removed', { client: 'cli' })
+  })
   t.match(await run('client show cli'), { code: 1, stdout: '', stderr: ONE_LINE })
 })
 

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { lockFolder } from '../../../adapters/postgres/connection/folder-lock.js'
-import { heroes, openCommandLine } from '../../support/command.js'
+import { heroes, openCommandLine, told } from '../../support/command.js'
 import { createDatabase, execute } from '../../support/postgres.js'
 import { temporaryFolder } from '../../support/process.js'
 
@@ -225,3 +225,16 @@ t.test(
     }
   }
 )
+
+t.test('what a command has done is told on stderr, unless LOG_LEVEL hides it', async t => {
+  await heroes('client add named --public', env)
+  const line = ['client', 'set', 'named', '--name', 'The App', '--json']
+  for (const LOG_LEVEL of ['trace', 'debug', 'info']) {
+    const { stdout, stderr } = await heroes(line, { ...env, LOG_LEVEL })
+    t.match(stderr, told('client.changed', { client: 'named' }), LOG_LEVEL)
+    t.match(JSON.parse(stdout), { id: 'named' }, 'stdout has the result alone')
+  }
+  for (const LOG_LEVEL of ['warn', 'error', 'fatal', 'silent']) {
+    t.match(await heroes(line, { ...env, LOG_LEVEL }), { code: 0, stdout: /^[^\n]+\n$/, stderr: '' }, LOG_LEVEL)
+  }
+})

@@ -1,21 +1,29 @@
 import t from 'tap'
-import { openCommandLine } from '../../support/command.js'
+import { openCommandLine, told } from '../../support/command.js'
 
 const { run, json } = await openCommandLine(t)
 
 t.test('users are registered, listed, given passwords, revoked and removed', async t => {
   t.strictSame(await json('user add ada', 'correct horse\n'), { id: 1, username: 'ada' })
-  t.strictSame(await run('user add grace', 'x'), { code: 0, stdout: 'The user grace is registered.\n', stderr: '' })
+  t.match(await run('user add grace', 'x'), {
+    code: 0,
+    stdout: /^The user grace is registered\.\n$/,
+    stderr: told('user.added', { user: 2 })
+  })
   t.strictSame(await json('user list'), [
     { id: 1, username: 'ada' },
     { id: 2, username: 'grace' }
   ])
   t.strictSame(await run('user list'), { code: 0, stdout: '1  ada\n2  grace\n', stderr: '' })
-  for (const command of ['set-password', 'revoke', 'remove']) {
+  for (const [command, event] of [
+    ['set-password', 'user.password_set'],
+    ['revoke', 'user.revoked'],
+    ['remove', 'user.removed']
+  ] as const) {
     t.strictSame(await json(`user ${command} grace`, 'a new one'), { username: 'grace' }, command)
     t.match(
       await run(`user ${command} ada`, 'another'),
-      { code: 0, stdout: /^The user ada .*\.\n$/, stderr: '' },
+      { code: 0, stdout: /^The user ada .*\.\n$/, stderr: told(event, { user: 1 }) },
       command
     )
   }

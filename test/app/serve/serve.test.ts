@@ -235,3 +235,12 @@ t.test('a terminal that shows the first secret is no reason to warn', withScript
   t.match(seen, /"msg":"shutting down"/)
   t.strictSame(warnings(seen.replaceAll('\r', '')), [])
 })
+
+t.test('security events are lines of the log', async t => {
+  const service = await serveProcess(t, { DATABASE_URL: 'memory:' })
+  await logInAtFirst(service)
+  await service.until(/"level":30,[^\n]*"event":"client.added","client":"local"\}/)
+  await service.until(
+    /"level":30,[^\n]*"event":"login.succeeded","client":"local","user":1,[^\n]*"reqId":"req-[\w-]+"\}/
+  )
+})

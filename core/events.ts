@@ -1,0 +1,75 @@
+import type { Grant } from './model.js'
+
+/** Where a request comes from. */
+export interface Origin {
+  /** The caller decides what counts as one address. */
+  readonly address: string
+  /** What the caller's own log calls the request. */
+  readonly requestId?: string | undefined
+}
+
+interface Ids {
+  readonly client: string
+  readonly user: number
+  readonly grant: string
+}
+
+type Event<Name extends string, Known extends keyof Ids = never> = { readonly event: Name } & Pick<Ids, Known> &
+  Partial<Origin>
+
+interface Because<Reason extends string> {
+  readonly reason: Reason
+}
+
+/**
+ * What happened, told once, where it is decided. An event has the ids of a client, a user and a grant that exist. It
+ * has no password, token, code or secret, and no username and no client id that somebody merely sent.
+ */
+export type SecurityEvent =
+  /** A code or a token was stored. */
+  | Event<'login.succeeded', 'client' | 'user' | 'grant'>
+  /**
+   * `impossible`: nobody can have such a username or password. `ended`: the logins of the user or the client were ended
+   * while this login was under way. A login without a verdict on the password is no event.
+   */
+  | (Event<'login.failed', 'client'> & Because<'unknown_user' | 'impossible'>)
+  | (Event<'login.failed', 'client' | 'user'> & Because<'wrong_password' | 'ended'>)
+  /** The reason is the first count that was full. No user is looked up for this event. */
+  | (Event<'login.throttled', 'client'> & Because<'username_and_address' | 'username' | 'address'>)
+  | Event<'user.registered', 'user'>
+  /** The reason is the grant type. */
+  | (Event<'token.issued', 'client' | 'user' | 'grant'> & Because<'password' | 'authorization_code'>)
+  | Event<'token.refreshed', 'client' | 'user' | 'grant'>
+  /** A refresh token was used again within the grace, and got the first answer. */
+  | Event<'refresh.repeated', 'client' | 'user' | 'grant'>
+  /** The reason is what was used again. The grant has ended for it. */
+  | (Event<'grant.stolen', 'client' | 'user' | 'grant'> & Because<'code' | 'refresh_token'>)
+  /** The client revoked a refresh token. */
+  | (Event<'grant.revoked', 'client' | 'user' | 'grant'> & Because<'client'>)
+  /** With the client's id only where such a client is registered. */
+  | (Event<'client.authentication_failed'> & Because<'no_credentials' | 'unknown_client'>)
+  | (Event<'client.authentication_failed', 'client'> & Because<'wrong_secret'>)
+  /** What an operator did, not a request. */
+  | Event<'client.added' | 'client.changed' | 'client.secret_rotated' | 'client.removed', 'client'>
+  | Event<'user.added' | 'user.password_set' | 'user.revoked' | 'user.removed', 'user'>
+
+/** The security log and counters hang here. */
+export interface Events {
+  /** Must not throw, and must not take long: the use case that tells the event waits for it. */
+  tell(event: SecurityEvent): void
+}
+
+/** For a host that wants no events. */
+export const NO_EVENTS: Events = { tell: () => {} }
+
+/** What an event has of the grant that it is about and of the request that brought it. */
+export const aboutGrant = ({ id, clientId, userId }: Grant, origin: Origin | undefined): Ids & Partial<Origin> => ({
+  client: clientId,
+  user: userId,
+  grant: id,
+  ...originOf(origin)
+})
+
+/** The origin alone, of an object that may hold secrets as well. */
+export const originOf = (origin: Origin | undefined): Partial<Origin> =>
+  origin === undefined ? {} : { address: origin.address, requestId: origin.requestId }
