@@ -20,6 +20,7 @@ export type {
   HashCaller,
   HeroQuery,
   HeroStore,
+  KnownLogin,
   Nonce,
   PasswordHasher,
   Ports,

@@ -49,19 +49,35 @@ export const createLogin = (
       { key: byAddress, most: 10 * loginAttempts }
     ]
     const now = clock.now()
-    const full = await attempts.take(limits, now, loginWindowSeconds)
-    if (full !== undefined) {
-      const isFull = (key: Digest): boolean => full.some(window => window.key === key)
-      const reason = isFull(pair) ? 'username_and_address' : isFull(byUser) ? 'username' : 'address'
-      events.tell({ event: 'login.throttled', client: client.id, ...originOf(origin), reason })
-      throw tooMany(limits, full, now)
+    const take = (limits: readonly AttemptLimit[]) => attempts.take(limits, now, loginWindowSeconds)
+    const counted = (alone: readonly Digest[]): CountedAttempt => ({
+      async succeed(user) {
+        await attempts.giveBack(alone, pair, { key: await knownKey(user, address), until: knownUntil(now) })
+      },
+      fail: () => attempts.fail([pair, ...alone]),
+      giveBack: () => attempts.giveBack([pair, ...alone], undefined)
+    })
+
+    let full = await take(limits)
+    if (full === undefined) return counted([byUser, byAddress])
+    if (!has(full, pair) && (await isKnown(username, address, now))) {
+      full = await take(limits.slice(0, 1))
+      if (full === undefined) return counted([])
     }
-    const keys = [pair, byUser, byAddress]
-    return {
-      succeed: () => attempts.giveBack([byUser, byAddress], pair),
-      fail: () => attempts.fail(keys),
-      giveBack: () => attempts.giveBack(keys, undefined)
-    }
+    const reason = has(full, pair) ? 'username_and_address' : has(full, byUser) ? 'username' : 'address'
+    events.tell({ event: 'login.throttled', client: client.id, ...originOf(origin), reason })
+    throw tooMany(limits, full, now)
+  }
+
+  /** The key under which it is known that the user has logged in from the address. */
+  const knownKey = (user: User | undefined, address: string): Promise<Digest> =>
+    // By the id: a new user who has the name of a removed one is known nowhere.
+    secrets.digest(`known ${user?.id ?? 'nobody'} ${address}`)
+
+  const isKnown = async (username: string, address: string, now: Date): Promise<boolean> => {
+    // The second look-up is made for a username that nobody has too: it takes as long.
+    const until = await attempts.findKnown(await knownKey(await users.findByUsername(username), address))
+    return until !== undefined && until > now
   }
 
   const rehash = async (user: User, password: string, address: string): Promise<void> => {
@@ -104,15 +120,18 @@ export const createLogin = (
       else events.tell({ ...failed, user: user.id, reason: 'wrong_password' })
       return undefined
     }
-    await counted.succeed()
+    await counted.succeed(user)
     if (verdict === 'stale') await rehash(user, password, attempt.address)
     return user
   }
 }
 
 interface CountedAttempt {
-  /** To call after a right password: gives the attempt back and clears the pair of username and address. */
-  succeed(): Promise<void>
+  /**
+   * To call after a right password: gives the attempt back, clears the pair of username and address, and stores that
+   * the user has logged in from the address.
+   */
+  succeed(user: User): Promise<void>
   /** To call after a wrong password: the attempt stays counted, and is no longer under way. */
   fail(): Promise<void>
   /** To call when there is no verdict on the password: gives the attempt back and changes nothing else. */
@@ -121,6 +140,19 @@ interface CountedAttempt {
 
 const nothing = async (): Promise<void> => {}
 const UNCOUNTED: CountedAttempt = { succeed: nothing, fail: nothing, giveBack: nothing }
+
+const has = (windows: readonly FullWindow[], key: Digest): boolean => windows.some(window => window.key === key)
+
+const DAY_SECONDS = 86_400
+
+/** For how long an address is known after a login. */
+const KNOWN_DAYS = 30
+
+/** The first midnight after the days are over: all logins of one day give one instant, so that one of them is stored. */
+const knownUntil = (now: Date): Date => {
+  const day = Math.floor(now.getTime() / 1000 / DAY_SECONDS)
+  return new Date((day + KNOWN_DAYS + 1) * DAY_SECONDS * 1000)
+}
 
 const throwUnlessRefused = (error: unknown): void => {
   if (!(error instanceof DomainError)) throw error

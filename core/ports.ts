@@ -202,6 +202,13 @@ export interface FullWindow {
   readonly failures: number
 }
 
+/** That a user has logged in from an address. */
+export interface KnownLogin {
+  /** Stands for the user and the address. */
+  readonly key: Digest
+  readonly until: Date
+}
+
 export interface AttemptStore {
   /**
    * Counts one attempt under every key, or under none if one of them is full. Undefined when it was counted;
@@ -211,9 +218,17 @@ export interface AttemptStore {
   take(limits: readonly AttemptLimit[], at: Date, windowSeconds: number): Promise<readonly FullWindow[] | undefined>
   /** Notes under every key that one of its attempts has failed. A key without attempts stays without. */
   fail(keys: readonly Digest[]): Promise<void>
-  /** Takes one attempt back from every key of `counted`, and all attempts from `cleared` if it is given. */
-  giveBack(counted: readonly Digest[], cleared: Digest | undefined): Promise<void>
-  /** Removes up to `limit` keys whose window ended before `at`. Returns how many it removed. */
+  /**
+   * Takes one attempt back from every key of `counted`, and all attempts from `cleared` if it is given. Stores `known`
+   * if it is given; of several instants for one key the last one stays.
+   */
+  giveBack(counted: readonly Digest[], cleared: Digest | undefined, known?: KnownLogin): Promise<void>
+  /** Until when the login is known. The caller compares it with the clock. */
+  findKnown(key: Digest): Promise<Date | undefined>
+  /**
+   * Removes up to `limit` keys: those whose window ended before `at` and those of known logins that were known until
+   * before `at`. Returns how many it removed.
+   */
   removeExpired(at: Date, limit: number): Promise<number>
 }
 

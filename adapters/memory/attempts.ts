@@ -12,6 +12,8 @@ interface Window {
 
 export const createAttemptStore = (): AttemptStore => {
   const windows = new Map<Digest, Window>()
+  /** Until when each login is known, in milliseconds. Those that were stored last come last. */
+  const known = new Map<Digest, number>()
 
   const currentWindow = (key: Digest, at: Date): Window | undefined => {
     const window = windows.get(key)
@@ -52,23 +54,38 @@ export const createAttemptStore = (): AttemptStore => {
       }
     },
 
-    async giveBack(counted, cleared) {
+    async giveBack(counted, cleared, login) {
       for (const key of counted) {
         const window = windows.get(key)
         if (window !== undefined) window.count = Math.max(0, window.count - 1)
       }
       if (cleared !== undefined) windows.delete(cleared)
+      if (login !== undefined) {
+        const until = Math.max(login.until.getTime(), known.get(login.key) ?? 0)
+        known.delete(login.key)
+        known.set(login.key, until)
+      }
+    },
+
+    async findKnown(key) {
+      const until = known.get(key)
+      return until === undefined ? undefined : new Date(until)
     },
 
     async removeExpired(at, limit) {
-      let removed = 0
-      for (const [key, { endsAt }] of windows) {
-        if (removed >= limit) break
-        if (endsAt >= at.getTime()) continue
-        windows.delete(key)
-        removed += 1
-      }
-      return removed
+      const removed = removeBefore(windows, window => window.endsAt, at, limit)
+      return removed + removeBefore(known, until => until, at, limit - removed)
     }
   }
+}
+
+const removeBefore = <T>(map: Map<Digest, T>, endOf: (value: T) => number, at: Date, limit: number): number => {
+  let removed = 0
+  for (const [key, value] of map) {
+    if (removed >= limit) break
+    if (endOf(value) >= at.getTime()) continue
+    map.delete(key)
+    removed += 1
+  }
+  return removed
 }

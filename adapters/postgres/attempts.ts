@@ -3,7 +3,7 @@ import { secondsAfter } from '../../core/instants.js'
 import type { AttemptLimit, AttemptStore, FullWindow } from '../../core/ports.js'
 import type { Driver } from './connection/driver.js'
 import { key, type Lookups } from './lookup/lookups.js'
-import { attempts } from './schema.js'
+import { attempts, knownLogins } from './schema.js'
 import { typed } from './sql/columns.js'
 import { builder } from './sql/statements.js'
 import { bytesElement, bytesList, bytesOrNull, readBytes, readInstant } from './sql/values.js'
@@ -52,18 +52,25 @@ with locked as (
 ), reduced as (
   update attempt set count = greatest(count - 1, 0) from locked
   where attempt.key = locked.key and locked.key is distinct from $2
+), known as (
+  insert into known_login (key, known_until) select $3::bytea, $4::timestamptz where $3 is not null
+  on conflict (key) do update set known_until = excluded.known_until
+  where known_login.known_until < excluded.known_until
 )
 select ${WITHOUT_FLUSH}`
 
 // An array and no `in`: a plan for all values does not know the limit, and for `in` it would read the whole table to
 // join it.
-const REMOVE_EXPIRED = `
+const removeBefore = (table: string, end: string): string => `
 with removed as (
-  delete from attempt where key = any (array(
-    select key from attempt where ends_at < $1 order by ends_at limit $2 for update skip locked
+  delete from ${table} where key = any (array(
+    select key from ${table} where ${end} < $1 order by ${end} limit $2 for update skip locked
   )) returning true
 )
 select count(*)::int4 from removed`
+
+const REMOVE_WINDOWS = removeBefore('attempt', 'ends_at')
+const REMOVE_KNOWN = removeBefore('known_login', 'known_until')
 
 const columns = {
   key: typed(attempts.key),
@@ -72,6 +79,8 @@ const columns = {
   countedAt: typed(attempts.countedAt),
   failures: typed(attempts.failures)
 }
+
+const knownColumns = { until: typed(knownLogins.until) }
 
 const readWindow = (key: unknown, endsAt: unknown, countedAt: unknown, failures: unknown): FullWindow => ({
   key: readBytes(key),
@@ -92,6 +101,20 @@ export const createAttemptStore = ({ write, transaction }: Driver, lookups: Look
       window: readWindow(key, endsAt, countedAt, failures)
     })
   })
+
+  const findKnown = lookups.create({
+    name: 'known_login',
+    columns: knownColumns,
+    select: builder(write).select(knownColumns).from(knownLogins).where(eq(knownLogins.key, key)),
+    type: 'bytea',
+    literal: bytesElement,
+    read: ({ until }) => readInstant(until)
+  })
+
+  const remove = async (statement: string, at: Date, limit: number): Promise<number> => {
+    const [row] = await write(statement, [at, limit])
+    return Number(row?.[0])
+  }
 
   const findFull = async (limits: readonly AttemptLimit[], at: Date): Promise<readonly FullWindow[]> => {
     const found = await Promise.all(limits.map(({ key }) => find(key)))
@@ -122,13 +145,16 @@ export const createAttemptStore = ({ write, transaction }: Driver, lookups: Look
       await write(FAIL, [bytesList(keys)])
     },
 
-    async giveBack(counted, cleared) {
-      await write(GIVE_BACK, [bytesList(counted), bytesOrNull(cleared)])
+    async giveBack(counted, cleared, known) {
+      const keys = [bytesList(counted), bytesOrNull(cleared), bytesOrNull(known?.key)]
+      await write(GIVE_BACK, [...keys, known?.until ?? null])
     },
 
+    findKnown,
+
     async removeExpired(at, limit) {
-      const [row] = await write(REMOVE_EXPIRED, [at, limit])
-      return Number(row?.[0])
+      const removed = await remove(REMOVE_WINDOWS, at, limit)
+      return removed + (await remove(REMOVE_KNOWN, at, limit - removed))
     }
   }
 }

@@ -145,3 +145,13 @@ export const attempts = pgTable(
   },
   table => [index('attempt_ends_at').on(table.endsAt)]
 )
+
+/** From where users have logged in: each key is a digest of a user's id and an address. */
+export const knownLogins = pgTable(
+  'known_login',
+  {
+    key: digest('key').primaryKey(),
+    until: instant('known_until').notNull()
+  },
+  table => [index('known_login_until').on(table.until)]
+)

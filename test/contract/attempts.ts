@@ -255,6 +255,61 @@ export const attemptContract = async (t: Test, createStores: CreateStores): Prom
     )
   })
 
+  await t.test('a login is known until the last instant that was stored for it', async t => {
+    const { attempts } = await createStores()
+    const [key, other] = [someDigest(), someDigest()]
+    t.equal(await attempts.findKnown(key), undefined)
+    await attempts.giveBack([], undefined, { key, until: at(100) })
+    t.strictSame(await attempts.findKnown(key), at(100))
+    await attempts.giveBack([someDigest()], someDigest(), { key, until: at(200.001) })
+    await attempts.giveBack([], undefined, { key, until: at(150) })
+    await attempts.giveBack([], undefined)
+    t.strictSame(await attempts.findKnown(key), at(200.001))
+    t.equal(await attempts.findKnown(other), undefined)
+  })
+
+  await t.test('what is known is stored with what is given back, and counts nowhere', async t => {
+    const { attempts } = await createStores()
+    const [user, pair] = [someDigest(), someDigest()]
+    await attempts.take(limits(1, user, pair), at(0), WINDOW)
+    await attempts.giveBack([user], pair, { key: user, until: at(100) })
+    t.equal(await attempts.take(limits(1, user, pair), at(1), WINDOW), undefined)
+    t.strictSame(await attempts.findKnown(user), at(100))
+  })
+
+  await t.test('of twenty logins that become known at once the last instant is stored', async t => {
+    const { attempts } = await createStores()
+    const key = someDigest()
+    const pair = someDigest()
+    await rivals(rival => attempts.giveBack([], pair, { key, until: at(100 + ((7 * rival) % 20)) }))
+    t.strictSame(await attempts.findKnown(key), at(119))
+  })
+
+  await t.test('a change to an instant until which a login is known does not change the store', async t => {
+    const { attempts } = await createStores()
+    const login = { key: someDigest(), until: at(100) }
+    const { key } = login
+    await attempts.giveBack([], undefined, login)
+    tamper(login)
+    tamper(await attempts.findKnown(key))
+    t.strictSame(await attempts.findKnown(key), at(100))
+  })
+
+  await t.test('logins that are known no longer are removed, up to the limit, together with ended windows', async t => {
+    const { attempts } = await createStores()
+    const ended = Array.from({ length: 3 }, someDigest)
+    const [current = '', windowed] = [someDigest(), someDigest()]
+    for (const key of ended) await attempts.giveBack([], undefined, { key, until: at(900) })
+    await attempts.giveBack([], undefined, { key: current, until: at(901) })
+    for (const key of [windowed, someDigest()]) await attempts.take(limits(1, key), at(0), WINDOW)
+    t.equal(await attempts.removeExpired(at(900), 1000), 0)
+    t.equal(await attempts.removeExpired(at(901), 4), 4)
+    t.equal(await attempts.removeExpired(at(901), 4), 1)
+    t.equal(await attempts.removeExpired(at(901), 4), 0)
+    for (const key of ended) t.equal(await attempts.findKnown(key), undefined)
+    t.strictSame(await attempts.findKnown(current), at(901))
+  })
+
   await t.test('ended windows are removed, up to the limit, and other windows keep their counts', async t => {
     const { attempts } = await createStores()
     const ended = Array.from({ length: 5 }, someDigest)

@@ -43,6 +43,8 @@ insert into code (digest, grant_id, issuedate, expirationdate)
   select sha256(('c' || i)::bytea), md5(i::text)::uuid, now(), now() from generate_series(1, ${ROWS}) i;
 insert into attempt (key, count, ends_at)
   select sha256(i::text::bytea), 1, now() + i % 100 * interval '1 day' from generate_series(1, ${ROWS}) i;
+insert into known_login (key, known_until)
+  select sha256(i::text::bytea), now() + i % 100 * interval '1 day' from generate_series(1, ${ROWS}) i;
 `
 
 const LOOKUPS = Object.entries(LOOKUP_PLANNING)
@@ -151,6 +153,9 @@ t.test('no statement reads a table of 100,000 rows whole, except full lists and 
     'attempts.take': () => attempts.take([{ key: someDigest(), most: 1 }], at(0), 60),
     'attempts.fail': () => attempts.fail([someDigest()]),
     'attempts.giveBack': () => attempts.giveBack([someDigest()], someDigest()),
+    'attempts.giveBack with a known login': () =>
+      attempts.giveBack([someDigest()], someDigest(), { key: someDigest(), until: at(0) }),
+    'attempts.findKnown': () => attempts.findKnown(someDigest()),
     'attempts.removeExpired': () => attempts.removeExpired(new Date(), 1000)
   }
   for (const [name, call] of Object.entries(methods)) {

@@ -217,6 +217,76 @@ t.test('the throttle', t =>
       t.equal(await token('right'), 200)
     })
 
+    await test('who has logged in from an address gets in there, however many others fail with the username', async t => {
+      const { token, page } = await throttled(stores)
+      t.equal(await token('right'), 200)
+      for (let i = 0; i < 30; i += 1) t.equal(await token('wrong', `198.51.100.${i}`), 400)
+      t.equal(await token('right'), 200)
+      t.equal(await page('right'), 302)
+      t.equal(await token('right', '203.0.113.9'), 429, 'from another address nobody gets in')
+    })
+
+    await test('who has logged in from an address gets in there, however many others fail at the address', async t => {
+      const { token, useCases, number } = await throttled(stores)
+      await useCases.registerUser({ username: `new-${number}`, password: 'right' })
+      t.equal(await token('right'), 200)
+      for (let i = 0; i < 30; i += 1) t.equal(await token('wrong', undefined, `nobody-${i}`), 400)
+      t.equal(await token('right'), 200)
+      t.equal(await token('right', undefined, `new-${number}`), 429, 'another user has never logged in there')
+      t.equal(await token('right', undefined, `nobody-${number}`), 429)
+    })
+
+    await test('who has logged in from an address is held up by the count of username and address', async t => {
+      const { token } = await throttled(stores)
+      t.equal(await token('right'), 200)
+      for (let i = 0; i < 30; i += 1) await token('wrong', `198.51.100.${i}`)
+      for (let round = 0; round < 2; round += 1) {
+        t.equal(await token('wrong'), 400)
+        t.equal(await token('wrong'), 400)
+        t.equal(await token('right'), 200, 'a success clears it')
+      }
+      for (let i = 0; i < 3; i += 1) t.equal(await token('wrong'), 400)
+      t.equal(await token('right'), 429)
+    })
+
+    await test('of twenty logins at once from where the user has logged in, no more than fit are counted', async t => {
+      const { token } = await throttled(stores)
+      t.equal(await token('right'), 200)
+      for (let i = 0; i < 30; i += 1) await token('wrong', `198.51.100.${i}`)
+      const statuses = await Promise.all(Array.from({ length: 20 }, () => token('wrong')))
+      t.equal(statuses.filter(status => status === 400).length, 3)
+    })
+
+    await test('an address is known for thirty days after the last login there', async t => {
+      const { token, clock, useCases } = await throttled(stores)
+      const day = 24 * 60 * 60
+      const fill = async () => {
+        for (let i = 0; i < 30; i += 1) t.equal(await token('wrong', `198.51.100.${i}`), 400)
+      }
+      t.equal(await token('right'), 200)
+      clock.advance(20 * day)
+      t.equal(await token('right'), 200)
+      clock.advance(30 * day)
+      await useCases.sweep()
+      await fill()
+      t.equal(await token('wrong'), 400)
+      clock.advance(day + 60)
+      await fill()
+      t.equal(await token('right'), 429)
+      await useCases.sweep()
+      t.equal(await token('right'), 429)
+    })
+
+    await test('a new user of an old name is known nowhere', async t => {
+      const { token, useCases, user } = await throttled(stores)
+      const { username } = user
+      t.equal(await token('right'), 200)
+      await useCases.removeUser(username)
+      await useCases.registerUser({ username, password: 'right' })
+      for (let i = 0; i < 30; i += 1) await token('wrong', `198.51.100.${i}`)
+      t.equal(await token('right'), 429)
+    })
+
     await test('each pair of a username and an address has a count of its own', async t => {
       const { token } = await throttled(stores)
       for (let i = 0; i < 3; i += 1) await token('wrong')
