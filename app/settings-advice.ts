@@ -105,6 +105,23 @@ const CHECKS: readonly SettingCheck[] = [
         : fine(`${loginAttempts} logins per username and address in ${loginWindowSeconds} seconds`)
   },
   {
+    check: 'REGISTRATION',
+    beside: ['REGISTER_ATTEMPTS'],
+    judge: ({ registrationOpen, policy: { registerAttempts, loginWindowSeconds } }) => {
+      if (!registrationOpen) return fine('users come by the command line alone')
+      if (registerAttempts === 0) {
+        return risky(
+          'anybody may register any number of users, and find out which names are taken',
+          'leave REGISTER_ATTEMPTS unset for 1000 in 15 minutes from one address, or set REGISTRATION to closed'
+        )
+      }
+      return {
+        ...fine(`an address may register ${registerAttempts} users in ${loginWindowSeconds} seconds`),
+        advice: 'closed where users are not to register themselves'
+      }
+    }
+  },
+  {
     check: 'REFRESH_GRACE',
     judge: ({ policy: { refreshGraceSeconds: seconds } }) =>
       seconds === 0
