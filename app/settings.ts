@@ -24,6 +24,7 @@ export interface Settings {
   readonly bodyLimit: number
   readonly bodyMemory: number
   readonly trustProxy: boolean | string
+  readonly corsOrigins: readonly string[]
   readonly logLevel: string
 }
 
@@ -80,6 +81,20 @@ const baseUrl: Kind<string> = {
     return value === url.origin + url.pathname.replace(/\/$/, '') ? value : undefined
   }
 }
+
+const origins: Kind<readonly string[]> = {
+  expected:
+    'origins separated by commas, such as https://app.example: http or https and a host, with a port or without, and no path',
+  parse: value => {
+    const read = value.split(',').map(part => originOf(part.trim()))
+    return read.includes(undefined) ? undefined : [...new Set(read.filter(origin => origin !== undefined))]
+  }
+}
+
+/** The origin as browsers send it: the host in lower case, and no port where the scheme has it by default. */
+const originOf = (text: string): string | undefined =>
+  // `URL` would take a host with a `*` for a name, and drop tabs and line breaks.
+  /^https?:\/\/[^\s*/?#\\@]+$/i.test(text) && URL.canParse(text) ? new URL(text).origin : undefined
 
 const NAMED_PROXIES = ['loopback', 'linklocal', 'uniquelocal']
 
@@ -223,12 +238,16 @@ const settings = {
   ),
   bodyLimit,
   bodyMemory,
+  corsOrigins: {
+    ...setting<readonly string[]>('CORS_ORIGINS', origins, [], 'origins whose pages may call, comma-separated'),
+    shown: '(unset)'
+  },
   trustProxy: setting<boolean | string>('TRUST_PROXY', proxies, false, 'whose X-Forwarded headers are believed'),
   logLevel: setting('LOG_LEVEL', oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), 'info', 'of pino')
 }
 
 /** Settings whose features do not exist. They are refused, so that nobody relies on a setting without effect. */
-const reserved = ['CORS_ORIGINS', 'METRICS_PORT'].map(name => ({
+const reserved = ['METRICS_PORT'].map(name => ({
   name,
   read: (env: Environment): void => {
     if (env[name]) throw new SettingError(`${name} is set, but there is no such feature; it must be unset`)
@@ -270,6 +289,7 @@ export const readSettings = (env: Environment): Settings => {
     bodyLimit: settings.bodyLimit.read(env),
     bodyMemory: settings.bodyMemory.read(env),
     trustProxy: settings.trustProxy.read(env),
+    corsOrigins: settings.corsOrigins.read(env),
     logLevel: settings.logLevel.read(env)
   }
 }

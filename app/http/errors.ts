@@ -110,8 +110,12 @@ const errorFormAt = (target: string): ErrorForm => {
 
 export const noSuchPath = (): HttpError => new HttpError(404, 'there is nothing at this path')
 
-const noRoute = ({ server, url }: FastifyRequest): HttpError => {
-  const allowed = server.supportedMethods.filter(method => server.findRoute({ method, url }) !== null)
+/** The methods that the path of the request has. */
+export const methodsAt = ({ server, url }: FastifyRequest): readonly string[] =>
+  server.supportedMethods.filter(method => server.findRoute({ method, url }) !== null)
+
+const noRoute = (request: FastifyRequest): HttpError => {
+  const allowed = methodsAt(request)
   if (allowed.length === 0) return noSuchPath()
   return new HttpError(405, 'this path does not have that method', { allow: allowed.join(', ') })
 }

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import type { UseCases } from '../../core/index.js'
+import { openToOrigins } from './cors.js'
 import { createHttp, type Http, type HttpOptions } from './http.js'
 import { personalErrorPage } from './pages/error-page.js'
 import { authorizeRoutes } from './routes/authorize.js'
@@ -24,6 +25,8 @@ export interface ServerOptions
   readonly writeScope: string | undefined
   /** Whether anyone may register a user at `/register`. */
   readonly registrationOpen: boolean
+  /** The origins whose pages may call the service from a browser, as browsers write them. */
+  readonly corsOrigins?: readonly string[] | undefined
   /** The base URL that users see. Called at each request, because the port may be unknown before the server listens. */
   readonly publicUrl: () => string
   /** Rejects with `unavailable` while the service should get no requests. */
@@ -34,14 +37,15 @@ const require = createRequire(import.meta.url)
 
 /** Builds the HTTP server with every endpoint. It does not listen. */
 export const buildServer = (options: ServerOptions): Http => {
-  const { useCases, publicUrl, ready, protectHeroes: protect, readScope, writeScope } = options
+  const { useCases, publicUrl, ready, protectHeroes: protect, readScope, writeScope, corsOrigins = [] } = options
   const { version }: { version: string } = require('heroes/package.json')
   const http = createHttp({ ...options, version, errorPage: personalErrorPage })
+  openToOrigins(http, corsOrigins)
   heroRoutes(http, useCases, { protect, readScope, writeScope, publicUrl })
   registerRoutes(http, useCases, options.registrationOpen)
-  tokenRoutes(http, useCases, publicUrl)
+  tokenRoutes(http, useCases, publicUrl, corsOrigins)
   authorizeRoutes(http, useCases, publicUrl)
-  revocationRoutes(http, useCases, publicUrl)
+  revocationRoutes(http, useCases, publicUrl, corsOrigins)
   if (options.callbackPage) callbackRoutes(http, publicUrl)
   metadataRoutes(http, publicUrl)
   healthRoutes(http, ready)

@@ -30,6 +30,7 @@ t.test('without any setting the defaults hold', async t => {
     bodyLimit: 10_485_760,
     bodyMemory: 268_435_456,
     trustProxy: false,
+    corsOrigins: [],
     logLevel: 'info'
   })
 })
@@ -79,12 +80,13 @@ t.test('each setting is read', async t => {
   for (const trustProxy of ['10.0.0.1', 'loopback, 10.0.0.0/8,fd00::/8', 'uniquelocal', '::1']) {
     read({ TRUST_PROXY: trustProxy }, { trustProxy })
   }
+  read({ CORS_ORIGINS: 'https://app.example' }, { corsOrigins: ['https://app.example'] })
   read({ LOG_LEVEL: 'silent' }, { logLevel: 'silent' })
 })
 
 t.test('an empty setting counts as unset', async t => {
   t.strictSame(
-    readSettings(Object.fromEntries([...settingNames(), 'CORS_ORIGINS'].map(name => [name, '']))),
+    readSettings(Object.fromEntries([...settingNames(), 'METRICS_PORT'].map(name => [name, '']))),
     readSettings({})
   )
 })
@@ -142,6 +144,32 @@ t.test('a bad value is refused with the name of the setting, the value and the v
       ['1', 'yes', 'x', '10.0.0.0/33', '::/129', '10.0.0.1/8/8', '10.0.0.1/x', 'loopback/8', '10.0.0.1,', '10.0.0.0/0'],
       'true, false, or addresses and networks separated by commas'
     ],
+    [
+      'CORS_ORIGINS',
+      [
+        '*',
+        'null',
+        'app.example',
+        'https://',
+        'https://*.example',
+        'https://app.example/',
+        'https://app.example/x',
+        'https://app.example?x',
+        'https://app.example#x',
+        'https://u@app.example',
+        'https://app.example:65536',
+        'https://app.example:x',
+        'https://app example',
+        'https://app.\texample',
+        'https:\\\\app.example',
+        'ftp://app.example',
+        'capacitor://localhost',
+        'https://app.example,',
+        'https://app.example,,https://b.example',
+        'https://app.example,null'
+      ],
+      'origins separated by commas, such as https://app.example: http or https and a host, with a port or without, and no path'
+    ],
     ['LOG_LEVEL', ['verbose', 'INFO', ' '], 'one of trace, debug, info, warn, error, fatal, silent']
   ]
   for (const [name, values, expected] of refused) {
@@ -156,6 +184,16 @@ t.test('a bad value is refused with the name of the setting, the value and the v
     ['HOST', 'DATABASE_URL', 'DATA_DIR'],
     'these accept any text or have a test of their own'
   )
+})
+
+t.test('CORS_ORIGINS are read as browsers write origins, each once', async t => {
+  const read = (CORS_ORIGINS: string) => readSettings({ CORS_ORIGINS }).corsOrigins
+  t.strictSame(read('HTTPS://App.Example:443, http://localhost:5173,http://[::1]:80,https://app.example'), [
+    'https://app.example',
+    'http://localhost:5173',
+    'http://[::1]'
+  ])
+  t.strictSame(read('https://bücher.example:8443'), ['https://xn--bcher-kva.example:8443'])
 })
 
 t.test('BODY_MEMORY has room for a body of BODY_LIMIT', async t => {
@@ -255,7 +293,7 @@ t.test('the refusal of a DATABASE_URL repeats nothing of it', async t => {
 })
 
 t.test('a setting of a feature that does not exist is refused and not listed', async t => {
-  for (const name of ['CORS_ORIGINS', 'METRICS_PORT']) {
+  for (const name of ['METRICS_PORT']) {
     t.throws(() => readSettings({ [name]: '1' }), {
       name: 'SettingError',
       message: `${name} is set, but there is no such feature; it must be unset`
@@ -266,7 +304,7 @@ t.test('a setting of a feature that does not exist is refused and not listed', a
 
 t.test('the help lists every setting with its default', async t => {
   const lines = settingsHelp().split('\n')
-  t.equal(lines.length, 27)
+  t.equal(lines.length, 28)
   for (const line of lines) t.match(line, /^ {2}[A-Z_]+ +\S+ +\S.+$/)
   t.match(settingsHelp(), /PORT +3000 /)
   t.match(settingsHelp(), /PUBLIC_URL +\(unset\) /)

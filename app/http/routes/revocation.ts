@@ -23,13 +23,15 @@ const Introspection = Type.Object({
 export const revocationRoutes = (
   http: Http,
   useCases: Pick<UseCases, 'authenticateClient' | 'revokeToken' | 'introspectToken'>,
-  publicUrl: () => string
+  publicUrl: () => string,
+  corsOrigins: readonly string[]
 ): void => {
-  const onRequest = refuseCallsOfOtherSites(publicUrl)
+  const refuseUnlisted = refuseCallsOfOtherSites(publicUrl, corsOrigins)
+  const refuseOthers = refuseCallsOfOtherSites(publicUrl)
   http.register(
     formRoutes('oauth', http => {
       // RFC 7009. `token_type_hint` is ignored: the digest finds an access token or a refresh token without it.
-      http.post('/auth/revoke', { onRequest }, async (request, reply) => {
+      http.post('/auth/revoke', { onRequest: refuseUnlisted }, async (request, reply) => {
         const form = formOf(request)
         const origin = originOf(request)
         const credentials = clientCredentials(request.headers.authorization, form)
@@ -41,7 +43,7 @@ export const revocationRoutes = (
 
       http.post(
         '/auth/introspect',
-        { onRequest, schema: { response: { 200: Introspection } } },
+        { onRequest: refuseOthers, schema: { response: { 200: Introspection } } },
         async (request, reply) => {
           reply.headers(UNCACHED)
           const form = formOf(request)

@@ -19,9 +19,10 @@ const TokenResponse = Type.Object({
 export const tokenRoutes = (
   http: Http,
   useCases: Pick<UseCases, 'authenticateClient' | 'issueToken'>,
-  publicUrl: () => string
+  publicUrl: () => string,
+  corsOrigins: readonly string[]
 ): void => {
-  const onRequest = refuseCallsOfOtherSites(publicUrl)
+  const onRequest = refuseCallsOfOtherSites(publicUrl, corsOrigins)
   http.register(
     formRoutes('oauth', http => {
       http.post('/auth/token', { onRequest, schema: { response: { 200: TokenResponse } } }, async (request, reply) => {

@@ -1,0 +1,36 @@
+import { methodsAt } from './errors.js'
+import { vary } from './headers.js'
+import type { Http } from './http.js'
+
+/** The paths that pages of other origins may call. `/auth/code` answers people, and `/auth/introspect` servers. */
+const OPEN_PATH =
+  /^\/(?:heroes(?:\/[^/?]+)?|register|auth\/(?:token|revoke)|\.well-known\/oauth-authorization-server(?:\/[^?]*)?|openapi\.json)(?:\?|$)/
+
+/** What a page may read beside the headers that every page may read. */
+const EXPOSED = { 'access-control-expose-headers': 'link, retry-after, www-authenticate' }
+
+/** What a preflight is told beside the methods: the headers that the endpoints read, and for how long that holds. */
+const PREFLIGHT = { 'access-control-allow-headers': 'authorization, content-type', 'access-control-max-age': '3600' }
+
+/**
+ * Lets browsers show answers to pages of these origins (CORS, in the Fetch standard), refusals too. Without an origin
+ * no request is looked at. Called before the routes are registered.
+ */
+export const openToOrigins = (http: Http, origins: readonly string[]): void => {
+  if (origins.length === 0) return
+  const open = new Set<string | undefined>(origins)
+  http.addHook('onRequest', (request, reply, done) => {
+    if (!OPEN_PATH.test(request.url)) return done()
+    // Without `Origin` too: a cache must not give that answer to a page.
+    vary(reply, 'origin')
+    const { origin } = request.headers
+    if (!open.has(origin)) return done()
+    reply.header('access-control-allow-origin', origin)
+    // Any other OPTIONS is a method that the path does not have.
+    if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined) {
+      reply.headers(EXPOSED)
+      return done()
+    }
+    reply.code(204).headers(PREFLIGHT).header('access-control-allow-methods', methodsAt(request).join(', ')).send()
+  })
+}
