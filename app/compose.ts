@@ -1,5 +1,9 @@
 import { createCrypto, systemClock } from '../adapters/crypto/crypto.js'
-import type { Inspection, Database as PostgresDatabase } from '../adapters/postgres/database.js'
+import type {
+  Observer as DatabaseObserver,
+  Inspection,
+  Database as PostgresDatabase
+} from '../adapters/postgres/database.js'
 import { createUseCases, DomainError, type Events, type UseCases } from '../core/index.js'
 import { readClockOffset } from './clock-offset.js'
 import { type DatabaseSettings, type Settings, UnusableSettingError } from './settings.js'
@@ -7,8 +11,16 @@ import { type DatabaseSettings, type Settings, UnusableSettingError } from './se
 /** The stores, and what a process needs to set their database up, check it and close it. */
 export type Database = Omit<PostgresDatabase, 'inspect'>
 
+/** Is told what happens in the adapters. Must not throw, and must not take long. */
+export interface Observer extends DatabaseObserver {
+  /** Gets the seconds that a password hash has waited for its turn. */
+  readonly onHash?: ((waitedSeconds: number) => void) | undefined
+}
+
 export interface Composition {
   readonly database: Database
+  /** How many password hashes wait for their turn. */
+  hashesWaiting(): number
   /** Makes the use cases, which tell `events` what happens. */
   createUseCases(events: Events): UseCases
 }
@@ -17,11 +29,16 @@ export interface Composition {
  * The composition root: gives the use cases the adapters that the settings name. The caller closes the database.
  * Rejects with an {@link UnusableSettingError} when the embedded database cannot be opened.
  */
-export const compose = async (settings: Settings): Promise<Composition> => {
-  const database = await openDatabase(settings.database)
-  const crypto = createCrypto({ concurrency: settings.hashConcurrency, queue: settings.hashQueue })
+export const compose = async (settings: Settings, observer: Observer = {}): Promise<Composition> => {
+  const database = await openDatabase(settings.database, observer)
+  const { hashConcurrency: concurrency, hashQueue: queue } = settings
+  const crypto = createCrypto({ concurrency, queue, onHash: observer.onHash })
   const ports = { ...database.stores, ...crypto, clock: systemClock }
-  return { database, createUseCases: events => createUseCases({ ...ports, events }, settings.policy) }
+  return {
+    database,
+    hashesWaiting: crypto.passwords.waiting,
+    createUseCases: events => createUseCases({ ...ports, events }, settings.policy)
+  }
 }
 
 /**
@@ -65,7 +82,7 @@ export const inspectDatabase = async (settings: Exclude<DatabaseSettings, { kind
 }
 
 // Each engine is imported only when the settings name it, so that no start loads one that it does not use.
-const openDatabase = async (settings: DatabaseSettings): Promise<Database> => {
+const openDatabase = async (settings: DatabaseSettings, observer: Observer): Promise<Database> => {
   switch (settings.kind) {
     case 'memory': {
       const { createMemoryStores } = await import('../adapters/memory/stores.js')
@@ -77,18 +94,19 @@ const openDatabase = async (settings: DatabaseSettings): Promise<Database> => {
         requireSchema: doNothing,
         check: doNothing,
         now,
+        connections: () => undefined,
         close: doNothing
       }
     }
     case 'embedded': {
       const { openEmbedded } = await import('../adapters/postgres/database.js')
-      return openEmbedded(settings.folder).catch((error: unknown) => {
+      return openEmbedded(settings.folder, observer).catch((error: unknown) => {
         throw new UnusableSettingError('DATA_DIR', Object(error).message)
       })
     }
     case 'server': {
       const { openServer } = await import('../adapters/postgres/database.js')
-      return openServer(settings.url, settings)
+      return openServer(settings.url, { ...settings, ...observer })
     }
   }
 }

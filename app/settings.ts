@@ -25,6 +25,8 @@ export interface Settings {
   readonly bodyMemory: number
   readonly trustProxy: boolean | string
   readonly corsOrigins: readonly string[]
+  /** Where `/metrics` is; undefined for nowhere. */
+  readonly metricsPort: number | undefined
   readonly logLevel: string
 }
 
@@ -182,10 +184,27 @@ const bodyMemory: Definition<number> = {
   }
 }
 
+const port = setting('PORT', integer(0, 65535), 3000, 'the port to listen on; 0 picks a free one and logs it')
+
+const givenMetricsPort = optional(
+  'METRICS_PORT',
+  integer(0, 65535),
+  'the port of GET /metrics, for Prometheus; 0 picks a free one and logs it'
+)
+
+const metricsPort: Definition<number | undefined> = {
+  ...givenMetricsPort,
+  read: env => {
+    const given = givenMetricsPort.read(env)
+    if (given === undefined || given === 0 || given !== port.read(env)) return given
+    throw new SettingError(`METRICS_PORT is '${given}', but must be another port than PORT`)
+  }
+}
+
 /** Every setting, in the order of the help. */
 const settings = {
   host: setting('HOST', text, '127.0.0.1', 'the address to listen on'),
-  port: setting('PORT', integer(0, 65535), 3000, 'the port to listen on; 0 picks a free one and logs it'),
+  port,
   databaseUrl: {
     name: 'DATABASE_URL',
     shown: '(unset)',
@@ -243,11 +262,12 @@ const settings = {
     shown: '(unset)'
   },
   trustProxy: setting<boolean | string>('TRUST_PROXY', proxies, false, 'whose X-Forwarded headers are believed'),
+  metricsPort,
   logLevel: setting('LOG_LEVEL', oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), 'info', 'of pino')
 }
 
 /** Settings whose features do not exist. They are refused, so that nobody relies on a setting without effect. */
-const reserved = ['METRICS_PORT'].map(name => ({
+const reserved = ['WORKERS'].map(name => ({
   name,
   read: (env: Environment): void => {
     if (env[name]) throw new SettingError(`${name} is set, but there is no such feature; it must be unset`)
@@ -290,6 +310,7 @@ export const readSettings = (env: Environment): Settings => {
     bodyMemory: settings.bodyMemory.read(env),
     trustProxy: settings.trustProxy.read(env),
     corsOrigins: settings.corsOrigins.read(env),
+    metricsPort: settings.metricsPort.read(env),
     logLevel: settings.logLevel.read(env)
   }
 }

@@ -58,7 +58,7 @@ const ROOMS: Record<string, { readonly rooms: readonly string[]; readonly packag
       'app/settings-advice.ts',
       'app/clock-offset.ts'
     ],
-    packages: ['node:', 'fastify', 'pino']
+    packages: ['node:', 'fastify', 'pino', 'prom-client']
   },
   'app/cli': {
     rooms: ['core', 'app/compose.ts', 'app/settings.ts', 'app/settings-advice.ts'],

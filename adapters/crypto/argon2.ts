@@ -23,6 +23,13 @@ export interface PasswordHasherOptions {
   readonly queue?: number | undefined
   /** By default 19 MiB, 2 passes and 1 lane, as OWASP recommends. */
   readonly parameters?: Argon2Parameters | undefined
+  /** Gets the seconds that a hash has waited for its turn. Must not throw, and must not take long. */
+  readonly onHash?: ((waitedSeconds: number) => void) | undefined
+}
+
+export interface Argon2Hasher extends PasswordHasher {
+  /** How many hashes wait for their turn. */
+  waiting(): number
 }
 
 const SALT_BYTES = 16
@@ -31,9 +38,10 @@ const HASH_BYTES = 32
 export const createPasswordHasher = ({
   concurrency = Math.min(3, Math.max(1, availableParallelism() - 1)),
   queue = 64,
-  parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
-}: PasswordHasherOptions = {}): PasswordHasher => {
-  const pass = createGate(concurrency, queue)
+  parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 },
+  onHash
+}: PasswordHasherOptions = {}): Argon2Hasher => {
+  const pass = createGate(concurrency, queue, { onBegin: onHash && (waited => onHash(waited / 1000)) })
   const { memoryCost, timeCost, parallelism } = parameters
   const current = `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$`
   // The hash to compare with when there is none; nobody knows a password for it. It is made of random bytes and not
@@ -59,7 +67,9 @@ export const createPasswordHasher = ({
       }
       if (!(await pass(() => verifyArgon2id(stored.hash, password), caller))) return 'mismatch'
       return stored.hash.startsWith(current) ? 'match' : 'stale'
-    }
+    },
+
+    waiting: pass.waiting
   }
 }
 

@@ -1,10 +1,12 @@
 import type { Clock, Ports } from '../../core/ports.js'
-import { createPasswordHasher, type PasswordHasherOptions } from './argon2.js'
+import { type Argon2Hasher, createPasswordHasher, type PasswordHasherOptions } from './argon2.js'
 import { createSecrets } from './secrets.js'
 
-export type { Argon2Parameters, PasswordHasherOptions } from './argon2.js'
+export type { Argon2Hasher, Argon2Parameters, PasswordHasherOptions } from './argon2.js'
 
-export const createCrypto = (options?: PasswordHasherOptions): Pick<Ports, 'passwords' | 'secrets'> => ({
+export const createCrypto = (
+  options?: PasswordHasherOptions
+): { readonly passwords: Argon2Hasher; readonly secrets: Ports['secrets'] } => ({
   passwords: createPasswordHasher(options),
   secrets: createSecrets()
 })

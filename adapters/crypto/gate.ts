@@ -7,7 +7,11 @@ import { createQueue, type Waiting } from './queue.js'
  * Runs `work` when a place is free. Without `caller` it counts as a login. Rejects with `overloaded`, without the work,
  * on the terms of PasswordHasher.
  */
-export type Gate = <T>(work: () => Promise<T>, caller?: HashCaller) => Promise<T>
+export interface Gate {
+  <T>(work: () => Promise<T>, caller?: HashCaller): Promise<T>
+  /** How many calls wait for a place. */
+  waiting(): number
+}
 
 /** In milliseconds. A call that has waited for longer is refused, because the answer to its request would be late. */
 const PATIENCE = 4000
@@ -46,11 +50,18 @@ interface Waiter extends Waiting {
   refuse(): void
 }
 
-/** Has places for `concurrency` pieces of work at once and lets `capacity` more wait. `gauge` measures time and load. */
+interface GateOptions {
+  /** Gets the milliseconds that a piece of work has waited. */
+  readonly onBegin?: ((waited: number) => void) | undefined
+  /** Measures time and load. */
+  readonly gauge?: Pick<Performance, 'now' | 'eventLoopUtilization'>
+}
+
+/** Has places for `concurrency` pieces of work at once and lets `capacity` more wait. */
 export const createGate = (
   concurrency: number,
   capacity: number,
-  gauge: Pick<Performance, 'now' | 'eventLoopUtilization'> = performance
+  { onBegin, gauge = performance }: GateOptions = {}
 ): Gate => {
   const waiting = createQueue<Waiter>(capacity)
   let running = 0
@@ -99,10 +110,12 @@ export const createGate = (
     return spare
   }
 
-  return async (work, caller = { priority: 'login' }) => {
+  const pass = async <T>(work: () => Promise<T>, caller: HashCaller = { priority: 'login' }): Promise<T> => {
+    const arrivedAt = gauge.now()
     if (running < concurrency) running += 1
     else await waitForPlace(caller)
     const startedAt = gauge.now()
+    onBegin?.(startedAt - arrivedAt)
     const loop = gauge.eventLoopUtilization()
     try {
       return await work()
@@ -115,4 +128,5 @@ export const createGate = (
       else setTimeout(passPlaceOn, rest)
     }
   }
+  return Object.assign(pass, { waiting: () => waiting.size })
 }

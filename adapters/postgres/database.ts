@@ -2,7 +2,7 @@ import type { Ports } from '../../core/ports.js'
 import { createAttemptStore } from './attempts.js'
 import { createClientStore } from './clients.js'
 import { createCodeStore } from './codes.js'
-import type { Driver } from './connection/driver.js'
+import type { Connections, Driver } from './connection/driver.js'
 import type { ServerOptions } from './connection/server.js'
 import { createGrantStore } from './grants.js'
 import { createHeroStore } from './heroes.js'
@@ -13,6 +13,7 @@ import { createTokenStore } from './tokens.js'
 import { createUserStore } from './users.js'
 
 export { FolderError } from './connection/cluster.js'
+export type { Connections } from './connection/driver.js'
 export { StatementError } from './connection/errors.js'
 export { FolderInUseError } from './connection/folder-lock.js'
 export type { ServerOptions } from './connection/server.js'
@@ -37,27 +38,35 @@ export interface Database {
    * database cannot be reached.
    */
   inspect(): Promise<Inspection>
+  /** The connections to the server; undefined for the embedded engine, which has none. */
+  connections(): Connections | undefined
   /** Waits for running statements, at most a second, and ends the connections. */
   close(): Promise<void>
+}
+
+/** Is told what happens. Must not throw, and must not take long. */
+export interface Observer {
+  /** Gets the number of look-ups that left together. */
+  readonly onLookups?: ((count: number) => void) | undefined
 }
 
 /**
  * Opens a database on a PostgreSQL server. While the server cannot be reached, every call on the database rejects with
  * `unavailable`.
  */
-export const openServer = async (url: string, options: ServerOptions): Promise<Database> => {
+export const openServer = async (url: string, options: ServerOptions & Observer): Promise<Database> => {
   // Imported when it is needed, so that the start of a service does not load an engine that the service does not use.
   const { connectServer } = await import('./connection/server.js')
-  return databaseOn(connectServer(url, options), options.prepare && options.pool > 1)
+  return databaseOn(connectServer(url, options), options, options.prepare && options.pool > 1)
 }
 
 /**
  * Opens a database in the embedded engine. Rejects with a {@link FolderError} when the folder cannot be used, and with
  * a {@link FolderInUseError} when another process uses it.
  */
-export const openEmbedded = async (folder: string): Promise<Database> => {
+export const openEmbedded = async (folder: string, observer: Observer = {}): Promise<Database> => {
   const { openFolder } = await import('./connection/embedded.js')
-  return databaseOn(await openFolder(folder))
+  return databaseOn(await openFolder(folder), observer)
 }
 
 /**
@@ -70,8 +79,8 @@ export const hasEmbedded = async (folder: string): Promise<boolean> => {
 }
 
 /** `separateReader`: the driver's reads have a connection of their own. */
-const databaseOn = (driver: Driver, separateReader = false): Database => {
-  const lookups = createLookups(driver)
+const databaseOn = (driver: Driver, { onLookups }: Observer, separateReader = false): Database => {
+  const lookups = createLookups(driver, onLookups)
   return {
     stores: {
       heroes: createHeroStore(driver, lookups),
@@ -90,6 +99,7 @@ const databaseOn = (driver: Driver, separateReader = false): Database => {
       return new Date(Number(row?.[0]))
     },
     inspect: () => inspect(driver, separateReader),
+    connections: () => driver.connections?.(),
     close: () => driver.close()
   }
 }

@@ -8,9 +8,12 @@ import { callbackRoutes } from './routes/callback.js'
 import { healthRoutes } from './routes/health.js'
 import { heroRoutes } from './routes/heroes.js'
 import { metadataRoutes } from './routes/metadata.js'
+import { type Figures, metricsRoutes } from './routes/metrics.js'
 import { registerRoutes } from './routes/register.js'
 import { revocationRoutes } from './routes/revocation.js'
 import { tokenRoutes } from './routes/token.js'
+
+export type { Figures }
 
 export interface ServerOptions
   extends Pick<HttpOptions, 'bodyLimit' | 'bodyMemory' | 'trustProxy' | 'log' | 'readerMilliseconds'> {
@@ -33,12 +36,11 @@ export interface ServerOptions
   readonly ready: () => Promise<void>
 }
 
-const require = createRequire(import.meta.url)
+const { version }: { version: string } = createRequire(import.meta.url)('heroes/package.json')
 
 /** Builds the HTTP server with every endpoint. It does not listen. */
 export const buildServer = (options: ServerOptions): Http => {
   const { useCases, publicUrl, ready, protectHeroes: protect, readScope, writeScope, corsOrigins = [] } = options
-  const { version }: { version: string } = require('heroes/package.json')
   const http = createHttp({ ...options, version, errorPage: personalErrorPage })
   openToOrigins(http, corsOrigins)
   heroRoutes(http, useCases, { protect, readScope, writeScope, publicUrl })
@@ -49,5 +51,15 @@ export const buildServer = (options: ServerOptions): Http => {
   if (options.callbackPage) callbackRoutes(http, publicUrl)
   metadataRoutes(http, publicUrl)
   healthRoutes(http, ready)
+  return http
+}
+
+/** Builds the HTTP server of the figures, which has `/metrics` and nothing else. It does not listen. */
+export const buildMetricsServer = (
+  options: Pick<ServerOptions, 'bodyLimit' | 'bodyMemory' | 'log'>,
+  read: () => Promise<Figures>
+): Http => {
+  const http = createHttp({ ...options, trustProxy: false, version, errorPage: personalErrorPage })
+  metricsRoutes(http, read)
   return http
 }

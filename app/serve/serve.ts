@@ -3,13 +3,14 @@ import { once } from 'node:events'
 import { DomainError } from '../../core/index.js'
 import { type Composition, compose, prepareSchema } from '../compose.js'
 import type { Http } from '../http/http.js'
-import { buildServer } from '../http/server.js'
+import { buildMetricsServer, buildServer } from '../http/server.js'
 import { type Settings, UnusableSettingError } from '../settings.js'
 import { type Finding, keptSecret, startWarnings } from '../settings-advice.js'
 import { type Chores, startChores } from './chores.js'
 import { createDrain } from './drain.js'
 import { registerFirstClient } from './first-client.js'
-import { createLog } from './log.js'
+import { createLog, type ProcessLog } from './log.js'
+import type { Metrics } from './metrics.js'
 import { createSecurityLog } from './security-log.js'
 
 /** The request to end the process, which a signal makes. */
@@ -40,24 +41,29 @@ export const serve = async (settings: Settings, stdout: Output): Promise<number>
 }
 
 const serveUntil = async (stop: Stop, settings: Settings, stdout: Output): Promise<void> => {
-  const composition = await compose(settings)
+  // Imported when it is wanted: it takes memory and a part of the start.
+  const metrics = settings.metricsPort === undefined ? undefined : (await import('./metrics.js')).createMetrics()
+  const composition = await compose(settings, metrics)
   try {
     // The schema may have to wait minutes for another instance's migration. A signal ends the wait.
     await Promise.race([prepareSchema(composition, settings), stop.signalled])
-    if (!stop.asked()) await runServer(composition, stop, settings, stdout)
+    if (!stop.asked()) await runServer(composition, metrics, stop, settings, stdout)
   } finally {
     await composition.database.close()
   }
 }
 
 const runServer = async (
-  { database, createUseCases }: Composition,
+  composition: Composition,
+  metrics: Metrics | undefined,
   stop: Stop,
   settings: Settings,
   stdout: Output
 ): Promise<void> => {
   const log = createLog(settings.logLevel)
-  const useCases = createUseCases(createSecurityLog(log.logger))
+  const { database, createUseCases } = composition
+  const securityLog = createSecurityLog(log.logger)
+  const useCases = createUseCases(metrics?.counting(securityLog) ?? securityLog)
   let port = settings.port
   const publicUrl = (): string => settings.publicUrl ?? `http://localhost:${port}`
   const ready = async (): Promise<void> => {
@@ -66,12 +72,15 @@ const runServer = async (
   }
   // The first client and the page at its redirect URI are for trials, which need no database server.
   const forTrials = settings.database.kind !== 'server'
-  const http = buildServer({ ...settings, useCases, log, publicUrl, ready, callbackPage: forTrials })
+  const measuredLog = metrics?.measuring(log) ?? log
+  const http = buildServer({ ...settings, useCases, log: measuredLog, publicUrl, ready, callbackPage: forTrials })
   const drain = createDrain(http)
+  let stopMetrics: (() => Promise<void>) | undefined
   let chores: Chores | undefined
   try {
-    const url = await listen(http, settings)
+    const url = await listen(http, settings.host, { name: 'PORT', port })
     if (port === 0) port = Number(new URL(url).port)
+    if (metrics !== undefined) stopMetrics = await serveMetrics(metrics, composition, settings, log)
     log.logger.info({ host: settings.host, port, publicUrl: publicUrl() }, 'listening')
     const warn = ({ check, message, advice }: Finding): void =>
       log.logger.warn({ check, advice }, `${check}: ${message}`)
@@ -90,12 +99,36 @@ const runServer = async (
     log.logger.info('shutting down')
   } finally {
     await Promise.all([drain(), chores?.stop()])
+    // The last of all, so that the drain can be watched.
+    await stopMetrics?.()
     log.end()
   }
 }
 
-/** Resolves to the server's URL. Rejects with an {@link UnusableSettingError} that names `HOST` or `PORT`. */
-const listen = async (http: Http, { host, port }: Settings): Promise<string> => {
+/** Listens on `METRICS_PORT`. Resolves to what ends that. Rejects as {@link listen} does. */
+const serveMetrics = async (
+  metrics: Metrics,
+  composition: Composition,
+  { host, bodyLimit, bodyMemory, metricsPort = 0 }: Settings,
+  log: ProcessLog
+): Promise<() => Promise<void>> => {
+  metrics.watch(composition)
+  const http = buildMetricsServer({ bodyLimit, bodyMemory, log: { ...log, followRequest: undefined } }, metrics.read)
+  const url = await listen(http, host, { name: 'METRICS_PORT', port: metricsPort })
+  log.logger.info({ host, port: Number(new URL(url).port) }, 'metrics listening')
+  return async () => http.close()
+}
+
+interface PortSetting {
+  readonly name: 'PORT' | 'METRICS_PORT'
+  readonly port: number
+}
+
+/**
+ * Resolves to the server's URL. Rejects with an {@link UnusableSettingError} that names `HOST` or the setting of the
+ * port.
+ */
+const listen = async (http: Http, host: string, { name, port }: PortSetting): Promise<string> => {
   // An address, not a name: for `localhost` Fastify makes two listeners, and the second one lacks the parser error
   // handler and the timeouts of the first.
   const { address } = await lookup(host, { order: 'ipv4first' }).catch((error: unknown) => {
@@ -103,6 +136,6 @@ const listen = async (http: Http, { host, port }: Settings): Promise<string> => 
   })
   return http.listen({ host: address, port }).catch((error: unknown) => {
     const { code, message } = Object(error)
-    throw new UnusableSettingError(/^E(?:ADDRINUSE|ACCES)$/.test(code) ? 'PORT' : 'HOST', message)
+    throw new UnusableSettingError(/^E(?:ADDRINUSE|ACCES)$/.test(code) ? name : 'HOST', message)
   })
 }

@@ -102,7 +102,7 @@ t.test('of a setting whose value is refused nothing is said, nor of one whose ve
 t.test('settings that are all as they may be are read as for a start', async t => {
   const env = { PORT: '1', DATABASE_URL: 'memory:' }
   t.strictSame(checkSettings(env), { settings: readSettings(env), refused: new Map() })
-  t.strictSame([...checkSettings({ METRICS_PORT: '1' }).refused.keys()], ['METRICS_PORT'])
+  t.strictSame([...checkSettings({ WORKERS: '1' }).refused.keys()], ['WORKERS'])
 })
 
 t.test(

@@ -31,6 +31,7 @@ t.test('without any setting the defaults hold', async t => {
     bodyMemory: 268_435_456,
     trustProxy: false,
     corsOrigins: [],
+    metricsPort: undefined,
     logLevel: 'info'
   })
 })
@@ -86,7 +87,7 @@ t.test('each setting is read', async t => {
 
 t.test('an empty setting counts as unset', async t => {
   t.strictSame(
-    readSettings(Object.fromEntries([...settingNames(), 'METRICS_PORT'].map(name => [name, '']))),
+    readSettings(Object.fromEntries([...settingNames(), 'WORKERS'].map(name => [name, '']))),
     readSettings({})
   )
 })
@@ -170,6 +171,7 @@ t.test('a bad value is refused with the name of the setting, the value and the v
       ],
       'origins separated by commas, such as https://app.example: http or https and a host, with a port or without, and no path'
     ],
+    ['METRICS_PORT', [...INTEGERS, '65536'], 'an integer from 0 to 65535'],
     ['LOG_LEVEL', ['verbose', 'INFO', ' '], 'one of trace, debug, info, warn, error, fatal, silent']
   ]
   for (const [name, values, expected] of refused) {
@@ -292,8 +294,16 @@ t.test('the refusal of a DATABASE_URL repeats nothing of it', async t => {
   }
 })
 
+t.test('METRICS_PORT is another port than PORT, unless the system picks them', async t => {
+  t.equal(readSettings({}).metricsPort, undefined)
+  t.equal(readSettings({ METRICS_PORT: '9090' }).metricsPort, 9090)
+  t.equal(readSettings({ METRICS_PORT: '0', PORT: '0' }).metricsPort, 0)
+  const message = "METRICS_PORT is '3000', but must be another port than PORT"
+  t.throws(() => readSettings({ METRICS_PORT: '3000' }), { name: 'SettingError', message })
+})
+
 t.test('a setting of a feature that does not exist is refused and not listed', async t => {
-  for (const name of ['METRICS_PORT']) {
+  for (const name of ['WORKERS']) {
     t.throws(() => readSettings({ [name]: '1' }), {
       name: 'SettingError',
       message: `${name} is set, but there is no such feature; it must be unset`
@@ -304,7 +314,7 @@ t.test('a setting of a feature that does not exist is refused and not listed', a
 
 t.test('the help lists every setting with its default', async t => {
   const lines = settingsHelp().split('\n')
-  t.equal(lines.length, 28)
+  t.equal(lines.length, 29)
   for (const line of lines) t.match(line, /^ {2}[A-Z_]+ +\S+ +\S.+$/)
   t.match(settingsHelp(), /PORT +3000 /)
   t.match(settingsHelp(), /PUBLIC_URL +\(unset\) /)

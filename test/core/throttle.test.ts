@@ -76,6 +76,7 @@ const createCounted = async (t: Test) => {
       return run(text, values)
     }
   const counted: Driver = {
+    ...driver,
     read: counting(driver.read),
     write: counting(driver.write),
     transaction: (name, work, options) => driver.transaction(name, run => work(counting(run)), options),

@@ -11,11 +11,23 @@ export interface TransactionOptions {
   readonly patient: boolean
 }
 
+/** How many connections to the server are open, by what they do. */
+export interface Connections {
+  /** Of the pool, in use by a statement or a transaction. */
+  readonly busy: number
+  /** Of the pool, without a statement. */
+  readonly idle: number
+  /** The one for look-ups alone. */
+  readonly lookups: number
+}
+
 /**
  * What a PostgreSQL server and the embedded engine both offer. Every call sees what was stored by all calls that were
  * answered before it.
  */
 export interface Driver {
+  /** Undefined for the embedded engine, which has no connections. */
+  readonly connections: (() => Connections) | undefined
   /**
    * For look-ups of less than a millisecond. They do not wait for commits or lists, and only briefly for a lock
    * (55P03).

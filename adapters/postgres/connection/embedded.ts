@@ -18,6 +18,7 @@ export const openFolder = async (folder: string): Promise<Driver> => {
     const { current, end } = await openEngine(join(absolute, 'postgres'))
     const run: Run = async (text, values) => runOn(await current())(text, values)
     return {
+      connections: undefined,
       read: run,
       write: run,
       async transaction(_name, work) {

@@ -1,3 +1,4 @@
+import type { Connections } from './driver.js'
 import { isLocked, isRolledBack, StatementError, unavailable } from './errors.js'
 import type { Lane } from './lane.js'
 
@@ -8,6 +9,7 @@ export interface Pool {
    * pending: the caller has a deadline of its own. Calls that lock the same tables have the same `name`.
    */
   use<T>(name: string, milliseconds: number, work: (lane: Lane) => Promise<T>): Promise<T>
+  connections(): Pick<Connections, 'busy' | 'idle'>
   close(): Promise<void>
 }
 
@@ -83,6 +85,8 @@ export const createPool = (size: number, open: () => Lane): Pool => {
         throw error
       }
     },
+
+    connections: () => ({ busy: busy.size, idle: idle.filter(lane => !lane.lost).length }),
 
     async close() {
       closed = true

@@ -52,6 +52,8 @@ export const connectServer = (url: string, { pool: size, prepare, hosts }: Serve
       const deadline = patient ? PATIENT_DEADLINE : DEADLINE
       return within(deadline, () => pool.use(name, deadline.milliseconds, lane => transact(lane, patient, work)))
     },
+    connections: () => ({ ...pool.connections(), lookups: reader === undefined || reader.lost ? 0 : 1 }),
+
     async close() {
       closed = true
       await Promise.all([reader?.end(), pool.close()])

@@ -77,8 +77,13 @@ const MAX_ITEMS = 512
  * Each look-up gets the answer that it would get alone: when a statement of several look-ups fails, each kind and then
  * each key is sent by itself. A look-up that finds its table locked is sent over the pool (`write`) and delays no other
  * kind. See README.md in this folder.
+ *
+ * `onBatch` is called with the number of look-ups of each batch.
  */
-export const createLookups = ({ read, write }: Pick<Driver, 'read' | 'write'>): Lookups => {
+export const createLookups = (
+  { read, write }: Pick<Driver, 'read' | 'write'>,
+  onBatch?: (size: number) => void
+): Lookups => {
   const texts = new Map<string, string>()
 
   const textOf = (finds: readonly Find[], single: boolean): string => {
@@ -152,6 +157,7 @@ export const createLookups = ({ read, write }: Pick<Driver, 'read' | 'write'>): 
   }
 
   const sendBatch = async (batch: readonly WaitingLookup[]): Promise<void> => {
+    onBatch?.(batch.length)
     const statements: SharedStatement[] = []
     for (const each of batch) {
       const { kind } = each.item

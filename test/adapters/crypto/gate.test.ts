@@ -36,7 +36,7 @@ const stage = (t: Test, { places = 1, queue = 64, utilization = 0 } = {}): Stage
     }
   })
   const eventLoopUtilization = () => ({ idle: 0, active: 0, utilization })
-  const pass = createGate(places, queue, { now: () => now, eventLoopUtilization })
+  const pass = createGate(places, queue, { gauge: { now: () => now, eventLoopUtilization } })
   const begun: string[] = []
   const refused: string[] = []
   const finish: (() => void)[] = []

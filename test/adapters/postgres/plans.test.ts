@@ -93,6 +93,7 @@ t.test('no statement reads a table of 100,000 rows whole, except full lists and 
   const driver = connectServer(url, SETTINGS)
   t.teardown(() => driver.close())
   const noted: Driver = {
+    ...driver,
     read: noting(driver.read, true),
     write: noting(driver.write, false),
     transaction: (name, work, options) => driver.transaction(name, run => work(noting(run, false)), options),

@@ -76,13 +76,13 @@ t.test('a refused setting is a finding beside the others, and exit code 1', asyn
   const { code, stdout, stderr, on } = await doctor({
     ...env,
     PORT: '65536',
-    METRICS_PORT: '9090',
+    WORKERS: '2',
     LOGIN_ATTEMPTS: '0'
   })
   t.equal(code, 1)
   t.match(stderr, /^heroes: 2 of \d+ checks are wrong\n$/)
   t.match(on('PORT'), { verdict: 'wrong', message: "is '65536', but must be an integer from 0 to 65535" })
-  t.match(on('METRICS_PORT'), { verdict: 'wrong', message: 'is set, but there is no such feature; it must be unset' })
+  t.match(on('WORKERS'), { verdict: 'wrong', message: 'is set, but there is no such feature; it must be unset' })
   t.match(on('LOGIN_ATTEMPTS'), { verdict: 'risky' })
   t.match(on('server'), { verdict: 'fine' })
   t.notMatch(stdout, '"settings"')

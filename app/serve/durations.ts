@@ -1,0 +1,86 @@
+/** How long the requests of one route, method and status took. */
+interface Series {
+  readonly labels: { readonly method: string; readonly route: string; readonly status: number }
+  /** How many requests took so long, for each bound and beyond the last one. */
+  readonly counts: number[]
+  sum: number
+}
+
+/** A value as prom-client's registries exchange them. */
+export interface Value {
+  readonly metricName: string
+  readonly labels: Readonly<Record<string, string | number>>
+  readonly value: number
+}
+
+export interface Metric {
+  readonly name: string
+  readonly help: string
+  readonly type: 'histogram'
+  readonly aggregator: 'sum'
+  readonly values: readonly Value[]
+}
+
+/** In seconds. A read takes less than a millisecond, and every request is answered within five seconds. */
+const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+const NAME = 'http_request_duration_seconds'
+
+export interface Durations {
+  observe(method: string, route: string, status: number, seconds: number): void
+  /** The histogram, as a registry of prom-client gives its metrics. */
+  toMetric(): Metric
+}
+
+/**
+ * A histogram of the durations of requests. prom-client's own takes a microsecond for each value, to build and check the
+ * labels and to make one text of them, which is a twentieth of what a read takes.
+ */
+export const createDurations = (): Durations => {
+  const all = new Map<string, Series>()
+
+  const seriesOf = (method: string, route: string, status: number): Series => {
+    const key = `${status} ${method} ${route}`
+    const known = all.get(key)
+    if (known !== undefined) return known
+    const series = {
+      labels: { method, route, status },
+      counts: Array.from({ length: BOUNDS.length + 1 }, () => 0),
+      sum: 0
+    }
+    all.set(key, series)
+    return series
+  }
+
+  const valuesOf = ({ labels, counts, sum }: Series): readonly Value[] => {
+    let count = 0
+    const buckets = counts.map((more, index): Value => {
+      count += more
+      const le = BOUNDS[index] ?? '+Inf'
+      return { metricName: `${NAME}_bucket`, labels: { le, ...labels }, value: count }
+    })
+    return [
+      ...buckets,
+      { metricName: `${NAME}_sum`, labels, value: sum },
+      { metricName: `${NAME}_count`, labels, value: count }
+    ]
+  }
+
+  return {
+    observe(method, route, status, seconds) {
+      const series = seriesOf(method, route, status)
+      const index = BOUNDS.findIndex(bound => seconds <= bound)
+      const place = index < 0 ? BOUNDS.length : index
+      series.counts[place] = (series.counts[place] ?? 0) + 1
+      series.sum += seconds
+    },
+
+    toMetric: () => ({
+      name: NAME,
+      help: 'Seconds from the head of a request to the end of its answer.',
+      type: 'histogram',
+      aggregator: 'sum',
+      values: [...all.values()].flatMap(valuesOf)
+    })
+  }
+}

@@ -1,0 +1,135 @@
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { Events, SecurityEvent } from '../../core/index.js'
+import type { Composition, Database, Observer } from '../compose.js'
+import type { Log } from '../http/http.js'
+import type { Figures } from '../http/server.js'
+import { createDurations } from './durations.js'
+
+/** The figures of this process, in the words of Prometheus. */
+export interface Metrics extends Observer {
+  /** Counts logins, tokens and ended grants, and tells `others` of each event. */
+  counting(others: Events): Events
+  /** Measures each request until its response is sent or its client has left, beside what the log does. */
+  measuring<T extends Log>(log: T): T
+  /** Begins to show what only the parts of the service know. */
+  watch(parts: Watched): void
+  readonly read: () => Promise<Figures>
+}
+
+export interface Watched extends Pick<Composition, 'hashesWaiting'> {
+  readonly database: Pick<Database, 'connections'>
+}
+
+/** Methods that routes have. Any other one is `other`, so that callers cannot make new labels. */
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'])
+
+const LOGINS: Partial<Record<SecurityEvent['event'], string>> = {
+  'login.succeeded': 'succeeded',
+  'login.failed': 'failed',
+  'login.throttled': 'throttled'
+}
+
+const ENDED: Partial<Record<SecurityEvent['event'], string>> = {
+  'grant.stolen': 'stolen',
+  'grant.revoked': 'revoked'
+}
+
+/** Makes the figures. Those of Node itself are read when {@link Metrics.read} asks for them. */
+export const createMetrics = (): Metrics => {
+  const registry = new Registry()
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry })
+  const durations = createDurations()
+  const tokens = new Counter({
+    name: 'heroes_tokens_issued_total',
+    help: 'Access tokens issued, by grant type.',
+    labelNames: ['grant_type'],
+    registers
+  })
+  const logins = new Counter({
+    name: 'heroes_logins_total',
+    help: 'Logins with a password that had an outcome.',
+    labelNames: ['outcome'],
+    registers
+  })
+  const ended = new Counter({
+    name: 'heroes_grants_ended_total',
+    help: 'Grants that ended before their time, by a client or because a code or refresh token was used again.',
+    labelNames: ['reason'],
+    registers
+  })
+  // A series that begins at 0 shows its first event to rate() and increase().
+  for (const outcome of Object.values(LOGINS)) logins.inc({ outcome }, 0)
+  for (const reason of Object.values(ENDED)) ended.inc({ reason }, 0)
+  const hashWait = new Histogram({
+    name: 'heroes_hash_wait_seconds',
+    help: 'Seconds that a password hash waited for its turn.',
+    buckets: [0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 4],
+    registers
+  })
+  const batches = new Histogram({
+    name: 'heroes_lookup_batch_size',
+    help: 'Look-ups that travelled to PostgreSQL together.',
+    buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
+    registers
+  })
+
+  return {
+    onHash: seconds => hashWait.observe(seconds),
+    onLookups: count => batches.observe(count),
+
+    counting: others => ({
+      tell(told) {
+        const outcome = LOGINS[told.event]
+        if (outcome !== undefined) logins.inc({ outcome })
+        const reason = ENDED[told.event]
+        if (reason !== undefined) ended.inc({ reason })
+        if (told.event === 'token.issued') tokens.inc({ grant_type: told.reason })
+        if (told.event === 'token.refreshed') tokens.inc({ grant_type: 'refresh_token' })
+        others.tell(told)
+      }
+    }),
+
+    measuring: log => ({
+      ...log,
+      followRequest(request, reply) {
+        const startedAt = performance.now()
+        const { raw } = reply
+        raw.on('close', () => {
+          const method = METHODS.has(request.method) ? request.method : 'other'
+          const status = raw.writableEnded ? raw.statusCode : LEFT
+          durations.observe(method, request.routeOptions.url ?? 'none', status, (performance.now() - startedAt) / 1000)
+        })
+        log.followRequest?.(request, reply)
+      }
+    }),
+
+    watch({ hashesWaiting, database }) {
+      new Gauge({
+        name: 'heroes_hash_queue_length',
+        help: 'Password hashes that wait for their turn.',
+        registers,
+        collect() {
+          this.set(hashesWaiting())
+        }
+      })
+      new Gauge({
+        name: 'heroes_database_connections',
+        help: 'Open connections to PostgreSQL: busy and idle ones of the pool, and the one for look-ups.',
+        labelNames: ['state'],
+        registers,
+        collect() {
+          for (const [state, count] of Object.entries(database.connections() ?? {})) this.set({ state }, count)
+        }
+      })
+    },
+
+    async read() {
+      const figures = [...(await registry.getMetricsAsJSON()), durations.toMetric()]
+      return { contentType: registry.contentType, text: await AggregatorRegistry.aggregate([figures]).metrics() }
+    }
+  }
+}
+
+/** nginx's status for a client that left before its answer. */
+const LEFT = 499

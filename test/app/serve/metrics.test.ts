@@ -1,0 +1,175 @@
+import { createServer } from 'node:net'
+import t from 'tap'
+import { buildMetricsServer } from '../../../app/http/server.js'
+import { createDurations } from '../../../app/serve/durations.js'
+import { createMetrics } from '../../../app/serve/metrics.js'
+import { listenUntilEnd } from '../../support/ports.js'
+import { createDatabase } from '../../support/postgres.js'
+import { ask, serveProcess, startProcess } from '../../support/process.js'
+import { silentLog } from '../../support/recorded-log.js'
+import { basic, createInhabited } from '../../support/service.js'
+import { ADA } from '../../support/world.js'
+
+/** The lines that begin with a name. */
+const linesOf = (text: string, name: string): readonly string[] =>
+  text.split('\n').filter(line => line.startsWith(name))
+
+/** A service with one login in its window and no grace, whose figures can be read. */
+const createMeasured = async () => {
+  const metrics = createMetrics()
+  const told: string[] = []
+  const service = await createInhabited({
+    events: metrics.counting({ tell: ({ event }) => told.push(event) }),
+    log: metrics.measuring(silentLog()),
+    policy: { loginAttempts: 1, refreshGraceSeconds: 0 }
+  })
+  const read = async (name: string) => linesOf((await metrics.read()).text, name)
+  return { ...service, metrics, told, read }
+}
+
+t.test('requests are counted by method, route and status, and no label holds what a caller chose', async t => {
+  const { ask, opened, read } = await createMeasured()
+  const headers = await opened()
+  for (const id of ['1', '2', '3']) await ask(`/heroes/${id}?secret=${id}`, { headers })
+  await ask('/heroes/1')
+  await ask('/heroes/1', { method: 'HEAD' })
+  await ask('/heroes/1', { method: 'TRACE' })
+  for (const path of ['/some', '/other']) await ask(path)
+  t.strictSame(
+    (await read('http_request_duration_seconds_count')).filter(line => !line.includes('/auth/')),
+    [
+      'http_request_duration_seconds_count{method="GET",route="/heroes/:id",status="404"} 3',
+      'http_request_duration_seconds_count{method="GET",route="/heroes/:id",status="401"} 1',
+      'http_request_duration_seconds_count{method="HEAD",route="/heroes/:id",status="401"} 1',
+      'http_request_duration_seconds_count{method="other",route="none",status="405"} 1',
+      'http_request_duration_seconds_count{method="GET",route="none",status="404"} 2'
+    ]
+  )
+})
+
+t.test('a duration counts in every bucket that it does not exceed, and in the sum', async t => {
+  const durations = createDurations()
+  for (const seconds of [0.001, 0.0011, 0.3, 11]) durations.observe('GET', '/a', 200, seconds)
+  const { values } = durations.toMetric()
+  const labels = { method: 'GET', route: '/a', status: 200 }
+  const buckets = values.filter(({ metricName }) => metricName.endsWith('_bucket'))
+  t.strictSame(
+    buckets.map(({ labels, value }) => [labels.le, value]),
+    [
+      [0.001, 1],
+      [0.0025, 2],
+      [0.005, 2],
+      [0.01, 2],
+      [0.025, 2],
+      [0.05, 2],
+      [0.1, 2],
+      [0.25, 2],
+      [0.5, 3],
+      [1, 3],
+      [2.5, 3],
+      [5, 3],
+      [10, 3],
+      ['+Inf', 4]
+    ]
+  )
+  const [sum, count] = values.slice(-2)
+  t.match(sum, { metricName: 'http_request_duration_seconds_sum', labels })
+  t.ok(Math.abs(Number(sum?.value) - 11.3021) < 1e-9)
+  t.strictSame(count, { metricName: 'http_request_duration_seconds_count', labels, value: 4 })
+})
+
+t.test('logins, tokens and ended grants are counted, and their events are told on', async t => {
+  const { form, login, code, told, read } = await createMeasured()
+  t.strictSame(await read('heroes_logins_total'), [
+    'heroes_logins_total{outcome="succeeded"} 0',
+    'heroes_logins_total{outcome="failed"} 0',
+    'heroes_logins_total{outcome="throttled"} 0'
+  ])
+  const app = basic('app')
+  const first = await login()
+  const refresh = { grant_type: 'refresh_token', refresh_token: first.refresh_token }
+  const { refresh_token: token } = (await form('/auth/token', refresh, app)).json()
+  await form('/auth/revoke', { token }, app)
+  const redemption = { grant_type: 'authorization_code', code: await code() }
+  for (const status of [200, 400]) t.equal((await form('/auth/token', redemption, app)).statusCode, status)
+  const wrong = { grant_type: 'password', ...ADA, password: 'wrong' }
+  for (const status of [400, 429]) t.equal((await form('/auth/token', wrong, app)).statusCode, status)
+
+  t.strictSame(await read('heroes_logins_total'), [
+    'heroes_logins_total{outcome="succeeded"} 2',
+    'heroes_logins_total{outcome="failed"} 1',
+    'heroes_logins_total{outcome="throttled"} 1'
+  ])
+  t.strictSame(await read('heroes_tokens_issued_total'), [
+    'heroes_tokens_issued_total{grant_type="password"} 1',
+    'heroes_tokens_issued_total{grant_type="refresh_token"} 1',
+    'heroes_tokens_issued_total{grant_type="authorization_code"} 1'
+  ])
+  t.strictSame(await read('heroes_grants_ended_total'), [
+    'heroes_grants_ended_total{reason="stolen"} 1',
+    'heroes_grants_ended_total{reason="revoked"} 1'
+  ])
+  t.ok(told.includes('user.added'))
+  t.ok(told.includes('login.throttled'))
+})
+
+t.test('the figures of the adapters are read when somebody asks for them', async t => {
+  const { metrics, read } = await createMeasured()
+  let waiting = 0
+  let connections: { busy: number; idle: number; lookups: number } | undefined
+  metrics.watch({ hashesWaiting: () => waiting, database: { connections: () => connections } })
+  t.strictSame(await read('heroes_hash_queue_length'), ['heroes_hash_queue_length 0'])
+  t.strictSame(await read('heroes_database_connections'), [], 'the embedded engine has none')
+  waiting = 3
+  connections = { busy: 2, idle: 7, lookups: 1 }
+  t.strictSame(await read('heroes_hash_queue_length'), ['heroes_hash_queue_length 3'])
+  t.strictSame(await read('heroes_database_connections'), [
+    'heroes_database_connections{state="busy"} 2',
+    'heroes_database_connections{state="idle"} 7',
+    'heroes_database_connections{state="lookups"} 1'
+  ])
+  metrics.onHash?.(0.02)
+  metrics.onLookups?.(5)
+  t.strictSame(await read('heroes_hash_wait_seconds_sum'), ['heroes_hash_wait_seconds_sum 0.02'])
+  t.strictSame(await read('heroes_lookup_batch_size_bucket{le="4"}'), ['heroes_lookup_batch_size_bucket{le="4"} 0'])
+  t.strictSame(await read('heroes_lookup_batch_size_bucket{le="8"}'), ['heroes_lookup_batch_size_bucket{le="8"} 1'])
+})
+
+t.test('the server of the figures has /metrics and nothing else', async t => {
+  const { metrics } = await createMeasured()
+  const http = buildMetricsServer({ bodyLimit: 1, bodyMemory: 1, log: silentLog() }, metrics.read)
+  const found = await http.inject('/metrics')
+  t.equal(found.statusCode, 200)
+  t.equal(found.headers['content-type'], 'text/plain; version=0.0.4; charset=utf-8')
+  t.match(found.headers.server, /^heroes\/\d+$/)
+  t.match(found.payload, /^# TYPE http_request_duration_seconds histogram$/m)
+  t.match(found.payload, /^# TYPE nodejs_eventloop_lag_seconds gauge$/m)
+  t.match(found.payload, /\n$/)
+  t.equal((await http.inject({ method: 'POST', url: '/metrics' })).statusCode, 405)
+  t.equal((await http.inject('/heroes')).statusCode, 404)
+})
+
+t.test('METRICS_PORT is a listener of its own, which shows what PostgreSQL is asked', async t => {
+  const { url: DATABASE_URL, drop } = await createDatabase()
+  t.teardown(drop)
+  const service = await serveProcess(t, { DATABASE_URL, METRICS_PORT: '0' })
+  const [, port] = await service.until(/"port":(\d+),"msg":"metrics listening"/)
+  t.equal(
+    (await ask(`${service.url}/heroes/1`, { headers: { authorization: `Bearer ${'a'.repeat(32)}` } })).status,
+    401
+  )
+  t.equal((await ask(`${service.url}/metrics`)).status, 404)
+  const { body } = await ask(`http://127.0.0.1:${port}/metrics`)
+  t.match(body, /^http_request_duration_seconds_count\{method="GET",route="\/heroes\/:id",status="401"\} 1$/m)
+  t.match(body, /^heroes_lookup_batch_size_sum [1-9]/m)
+  t.match(body, /^heroes_database_connections\{state="lookups"\} 1$/m)
+  t.match(body, /^heroes_hash_queue_length 0$/m)
+  t.equal(await service.stop(), 0)
+})
+
+t.test('a METRICS_PORT in use ends the start with a line that names it', async t => {
+  const METRICS_PORT = String(await listenUntilEnd(t, createServer()))
+  const service = startProcess(t, ['serve'], { PORT: '0', DATABASE_URL: 'memory:', METRICS_PORT })
+  t.equal(await service.ended, 1)
+  t.match(service.output(), /^heroes: METRICS_PORT cannot be used: .*EADDRINUSE[^\n]*$/m)
+})
