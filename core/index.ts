@@ -31,6 +31,7 @@ export type {
   TokenStore,
   UserStore
 } from './ports.js'
+export { isRedirectUri } from './redirect-uri.js'
 export type { Introspection } from './revocation.js'
 export { isScopeToken } from './scope.js'
 export type { TokenRequest } from './token-request.js'

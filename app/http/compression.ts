@@ -47,11 +47,14 @@ export const createCompression = (http: FastifyInstance): onSendHookHandler => {
     })
 
   return (request, reply, payload, done) => {
-    if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return done()
+    const isBytes = Buffer.isBuffer(payload)
+    if (typeof payload !== 'string' && !isBytes) return done()
+    // Its route has compressed it. An error that takes the place of such an answer is a text.
+    if (isBytes && reply.hasHeader('content-encoding')) return done()
     if (!COMPRESSIBLE.test(String(reply.getHeader('content-type')))) return done()
     vary(reply, 'accept-encoding')
     if (!acceptsGzip(request.headers['accept-encoding'])) return done()
-    const body = typeof payload === 'string' ? Buffer.from(payload) : payload
+    const body = isBytes ? payload : Buffer.from(payload)
     if (compress === undefined || passesForCompressed(body)) {
       reply.header('content-encoding', 'gzip')
       return gzip(body, LEVEL, done)
@@ -65,7 +68,7 @@ export const createCompression = (http: FastifyInstance): onSendHookHandler => {
 }
 
 // `*` does not name gzip, and `x-gzip` is left to those who still speak it: an answer that is not compressed suits everybody.
-const acceptsGzip = (accepted: string | string[] | undefined): boolean => {
+export const acceptsGzip = (accepted: string | string[] | undefined): boolean => {
   const named = NAMES_GZIP.exec(String(accepted))
   return named !== null && Number(named[1] ?? 1) > 0
 }

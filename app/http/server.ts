@@ -5,6 +5,7 @@ import { createHttp, type Http, type HttpOptions } from './http.js'
 import { personalErrorPage } from './pages/error-page.js'
 import { authorizeRoutes } from './routes/authorize.js'
 import { callbackRoutes } from './routes/callback.js'
+import { docsRoutes } from './routes/docs.js'
 import { healthRoutes } from './routes/health.js'
 import { heroRoutes } from './routes/heroes.js'
 import { metadataRoutes } from './routes/metadata.js'
@@ -50,6 +51,7 @@ export const buildServer = (options: ServerOptions): Http => {
   revocationRoutes(http, useCases, publicUrl, corsOrigins)
   if (options.callbackPage) callbackRoutes(http, publicUrl)
   metadataRoutes(http, publicUrl)
+  docsRoutes(http, publicUrl)
   healthRoutes(http, ready)
   return http
 }

@@ -1,8 +1,8 @@
-import type { UseCases } from '../../core/index.js'
+import { isRedirectUri, type UseCases } from '../../core/index.js'
 
 /**
- * Registers the client `local` when no client is registered, so that a person who has just started the service can try
- * it. Resolves to the instructions for that person, or to undefined when a client is registered already.
+ * Registers the clients `local` and `docs` when no client is registered, so that a person who has just started the
+ * service can try it. Resolves to the instructions for that person, or to undefined when a client is registered already.
  */
 export const registerFirstClient = async (
   useCases: Pick<UseCases, 'listClients' | 'addClient'>,
@@ -11,14 +11,27 @@ export const registerFirstClient = async (
   scopes: readonly string[]
 ): Promise<string | undefined> => {
   if ((await useCases.listClients()).length > 0) return undefined
+  const allowedScopes = [...new Set(scopes)]
   const { client, secret } = await useCases.addClient({
     id: 'local',
     secret: { generate: true },
     redirectUri: `http://127.0.0.1:${port}/callback`,
-    allowedScopes: [...new Set(scopes)],
+    allowedScopes,
     name: undefined,
     requirePkce: false
   })
+  const docsRedirectUri = `${publicUrl}/docs/callback`
+  const docsMaySignIn = isRedirectUri(docsRedirectUri)
+  if (docsMaySignIn) {
+    await useCases.addClient({
+      id: 'docs',
+      secret: undefined,
+      redirectUri: docsRedirectUri,
+      allowedScopes,
+      name: 'API documentation',
+      requirePkce: true
+    })
+  }
   const scope =
     client.allowedScopes.length === 0
       ? ''
@@ -41,5 +54,9 @@ Or sign in with a browser, and redeem the code that it shows you:
 
   ${publicUrl}/auth/code?client_id=${client.id}&response_type=code&state=xyz${scopeQuery}
 
+Or do all of it on the page that documents the service:
+
+  ${publicUrl}/docs
+${docsMaySignIn ? '' : `\nNobody can sign in on that page: ${docsRedirectUri} is no redirect URI that a client may have.\n`}
 `
 }

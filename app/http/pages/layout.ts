@@ -4,12 +4,8 @@ import { type Html, html } from './html.js'
 /** The name of the service on the pages. */
 export const SERVICE = 'Heroes'
 
-// Lengths are in rem, so that a larger font in the browser's settings enlarges everything. There is no rule for reduced
-// motion, because nothing moves. Where the system forces its own colours, only its transparent border makes the button
-// visible. The scroll margin of the inputs keeps the message above them in sight when a low window scrolls to the
-// focused input.
-const STYLE = `
-:root {
+/** The colours of every page, light and dark, as custom properties. */
+export const PALETTE = `:root {
   color-scheme: light dark;
   --ground: #f3f4f6;
   --card: #ffffff;
@@ -40,7 +36,14 @@ const STYLE = `
     --error-ground: #341f21;
   }
 }
-*, *::before, *::after { box-sizing: border-box }
+`
+
+// Lengths are in rem, so that a larger font in the browser's settings enlarges everything. There is no rule for reduced
+// motion, because nothing moves. Where the system forces its own colours, only its transparent border makes the button
+// visible. The scroll margin of the inputs keeps the message above them in sight when a low window scrolls to the
+// focused input.
+const STYLE = `
+${PALETTE}*, *::before, *::after { box-sizing: border-box }
 html { font-size: 100%; -webkit-text-size-adjust: 100%; text-size-adjust: 100% }
 body {
   margin: 0;

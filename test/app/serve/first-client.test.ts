@@ -18,12 +18,42 @@ t.test('the first client is printed with its secret and with three command lines
   t.match(text, "--data-urlencode 'scope=heroes.read heroes'")
 })
 
+t.test('beside it there is a public client for /docs, whose address is printed', async t => {
+  const { useCases } = createWorld()
+  const text = await registerFirstClient(useCases, 4000, 'https://heroes.example/v1', ['heroes.read', 'heroes'])
+  t.match(text, /^ {2}https:\/\/heroes\.example\/v1\/docs$/m)
+  t.notMatch(text, 'Nobody can sign in')
+  t.strictSame(await useCases.findClient('docs'), {
+    id: 'docs',
+    secretDigest: undefined,
+    previousSecret: undefined,
+    redirectUri: 'https://heroes.example/v1/docs/callback',
+    allowedScopes: ['heroes.read', 'heroes'],
+    name: 'API documentation',
+    requirePkce: true
+  })
+})
+
+t.test('the client of /docs is left out, with one line, where PUBLIC_URL allows no redirect URI', async t => {
+  const { useCases } = createWorld()
+  const text = await registerFirstClient(useCases, 3000, 'http://10.0.0.1:3000', [])
+  t.match(
+    text,
+    '\nNobody can sign in on that page: http://10.0.0.1:3000/docs/callback is no redirect URI that a client may have.\n'
+  )
+  t.match(text, '\n  http://10.0.0.1:3000/docs\n')
+  t.strictSame(
+    (await useCases.listClients()).map(({ id }) => id),
+    ['local']
+  )
+})
+
 t.test(
-  'the first client is registered only where there is no client, and without scopes its lines ask for none',
+  'the first clients are registered only where there is no client, and without scopes the lines ask for none',
   async t => {
     const { useCases } = createWorld()
     t.notMatch(await registerFirstClient(useCases, 4000, 'http://localhost:4000', []), 'scope')
     t.equal(await registerFirstClient(useCases, 4000, 'http://localhost:4000', []), undefined)
-    t.equal((await useCases.listClients()).length, 1)
+    t.equal((await useCases.listClients()).length, 2)
   }
 )
