@@ -60,11 +60,13 @@ export const docsPage = (publicUrl: string, { style, ownStyle, script, bundle }:
 <script src="${script}" defer></script>
 </head>
 <body data-public-url="${publicUrl}" data-bundle="${bundle}">
-<main id="docs">
+<div id="docs">
+<main>
 <h1>Heroes API</h1>
 <p>This page is at <a href="${publicUrl}/docs">${publicUrl}/docs</a> and needs scripts. What it shows is in
 <a href="openapi.json">openapi.json</a>.</p>
 </main>
+</div>
 </body>
 </html>
 `.markup
@@ -83,10 +85,12 @@ export const docsCallbackPage = ({ ownStyle, script }: Pick<DocsFiles, 'ownStyle
 <script src="${script}" defer></script>
 </head>
 <body>
-<main id="docs">
+<div id="docs">
+<main>
 <h1>Nothing waits for this page</h1>
 <p>Go to <a href="../docs">the documentation</a> and choose “Authorize” there.</p>
 </main>
+</div>
 </body>
 </html>
 `.markup

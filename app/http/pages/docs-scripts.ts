@@ -10,10 +10,19 @@ export const DOCS_SCRIPT = `'use strict'
   const dark = matchMedia('(prefers-color-scheme: dark)')
   const paint = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
 
-  // What nobody needs here: a secret, since the client \`docs\` is public; a choice of servers, since there is one; and a
-  // place to type a client's credentials in the dialog of the page, beside the one of each endpoint that asks for them.
+  // What nobody needs here: a secret, since the client \`docs\` is public; a choice of servers, since there is one; and,
+  // in the dialog of the whole page, ways to authorize but the one through the login page. Endpoints have them all.
   const isForSecret = child => child.props?.htmlFor?.startsWith('client_secret')
-  const isForUsers = definition => definition.first().get('type') === 'oauth2'
+  const leadsThroughLogin = definition => definition.first().get('flow') === 'authorizationCode'
+  // Swagger UI sends the example of a parameter that nobody has filled in: a list would begin after the hero 100.
+  const withoutExamples = document => {
+    for (const operation of Object.values(document.paths).flatMap(Object.values)) {
+      for (const parameter of operation.parameters ?? []) {
+        if (!parameter.required) delete parameter.example
+      }
+    }
+    return document
+  }
   const without = () => ({
     wrapComponents: {
       Row: (Row, { React }) => props =>
@@ -21,9 +30,12 @@ export const DOCS_SCRIPT = `'use strict'
       ServersContainer: () => () => null
     },
     statePlugins: {
+      spec: {
+        wrapActions: { updateJsonSpec: update => document => update(withoutExamples(document)) }
+      },
       auth: {
         wrapSelectors: {
-          definitionsToAuthorize: all => (...given) => all(...given)?.filter(isForUsers)
+          definitionsToAuthorize: all => (...given) => all(...given)?.filter(leadsThroughLogin)
         }
       }
     }

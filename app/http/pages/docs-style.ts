@@ -34,11 +34,10 @@ body {
 
 #docs .swagger-ui { background: none; font-family: inherit }
 #docs :is(.swagger-ui, h1, h2, h3, h4, h5, h6, p, li, label, td, th, .opblock-tag, .opblock-summary-path, .parameter__name, .model,
-  .model-title, .response-col_status, section.models h4 span) { color: var(--text) }
+  .model-title, .response-col_status, section.models h4 span, .examples-select__section-label) { color: var(--text) }
 #docs :is(.opblock-tag small, .parameter__in, .parameter__type, .parameter__extension, .prop-type, .prop-format, .tablinks,
   .response-control-media-type__accept-message, .opblock-summary-description, .tab li) { color: var(--quiet) }
 #docs :is(.opblock-section-header-required, .parameter__name.required span, .parameter__name.required::after) { color: var(--error) }
-#docs .parameter__name.required::after { color: var(--error) }
 #docs svg { fill: var(--text) }
 #docs .wrapper { max-width: none; padding: 0 }
 #docs .info { margin: 0 0 1.5rem }
@@ -61,7 +60,10 @@ ${METHOD_RULES}
 #docs .tab-item.active h4 span::after { background: var(--accent) }
 #docs section.models, #docs section.models h4 { border-color: var(--line) }
 #docs thead :is(td, th) { border-color: var(--line) }
+#docs .renderedMarkdown code { padding: 0 .25rem; background: var(--ground); color: var(--text); font-weight: 400 }
 #docs :is(pre, pre code) { white-space: pre-wrap !important; overflow-wrap: anywhere }
+
+#docs .curl-command .curl { padding-inline-end: 3rem }
 
 #docs .btn {
   min-height: 2.5rem;
@@ -75,7 +77,7 @@ ${METHOD_RULES}
 #docs .btn:is(.authorize, .execute):hover { background: var(--accent-hover) }
 #docs .btn.authorize { display: inline-flex; align-items: center; gap: .75rem; padding: .25rem 1.25rem }
 #docs .btn.authorize span { padding: 0 }
-#docs .btn.authorize svg { fill: var(--on-accent) }
+#docs .btn.authorize svg { color: var(--on-accent) }
 #docs .btn.cancel { border-color: var(--error); color: var(--error) }
 #docs .btn-group { gap: .75rem; padding: 1.25rem }
 #docs .authorization__btn :is(.locked, .unlocked) { opacity: 1 }
