@@ -1,7 +1,9 @@
+import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { DomainError } from '../../core/index.js'
 import { endConnectionGently, whenOver } from './connections.js'
+import { createPace, type Pace } from './pace.js'
 
 /** In bytes. Bodies up to this length are always read and never counted. A chunked body is counted in steps of it. */
 export const SMALL_BODY = 65_536
@@ -14,6 +16,7 @@ export const SMALL_BODY = 65_536
  */
 export const createBodyMemory = (bytes: number, bodyLimit: number): ((reply: FastifyReply) => Readable | undefined) => {
   let free = bytes
+  const pace = createPace()
 
   /** False when there is no room. */
   const hold = (reply: FastifyReply, length: number): boolean => {
@@ -42,16 +45,16 @@ export const createBodyMemory = (bytes: number, bodyLimit: number): ((reply: Fas
 
     const refuse = (): void => {
       raw.off('data', take)
-      // What has begun to flow must go on to flow: a client that is still sending reads no answer before it has sent all.
-      raw.resume()
       endConnectionGently(reply)
       body.destroy(new DomainError('overloaded', 'too many large bodies are being read', { retryAfterSeconds: 1 }))
     }
 
     const take = (chunk: Buffer): void => {
+      arrived += chunk.length
+      // The end of a large body waits for its turn as well, and so does its decoding.
+      if (arrived > SMALL_BODY) pause(raw, pace)
       // The rest of a body that was refused for its length, or that took too long, is discarded.
       if (reply.sent) return
-      arrived += chunk.length
       if (declared !== undefined || holdArrived()) body.push(chunk)
       else refuse()
     }
@@ -76,4 +79,30 @@ export const createBodyMemory = (bytes: number, bodyLimit: number): ((reply: Fas
     const declared = Number(headers['content-length'])
     return declared > SMALL_BODY ? countedBody(reply, declared) : undefined
   }
+}
+
+/**
+ * Returns a function that reads what nobody else reads of a request's body, and discards it: a client that is still
+ * sending reads no answer before it has sent all.
+ */
+export const createDiscard = (): ((request: IncomingMessage) => void) => {
+  const pace = createPace()
+  return request => {
+    if (request.listenerCount('data') > 0) return
+    let arrived = 0
+    request.on('data', (chunk: Buffer) => {
+      arrived += chunk.length
+      if (arrived > SMALL_BODY) pause(request, pace)
+    })
+    request.resume()
+  }
+}
+
+/**
+ * Reads no more of a body until it has its turn. Otherwise Node would read up to 2 MB of it before it looks at another
+ * connection, and a client that sends large bodies without end would leave others a tenth of their rate.
+ */
+const pause = (request: IncomingMessage, pace: Pace): void => {
+  request.pause()
+  pace(() => request.resume())
 }

@@ -13,7 +13,7 @@ import {
   type preParsingHookHandler
 } from 'fastify'
 import { DomainError } from '../../core/index.js'
-import { createBodyMemory } from './body-memory.js'
+import { createBodyMemory, createDiscard } from './body-memory.js'
 import { trustedProxies } from './client-address.js'
 import { createCompression } from './compression.js'
 import { acceptRequest, beginReading, endConnectionGently, endConnectionIfLast, endReading } from './connections.js'
@@ -95,6 +95,7 @@ export const createHttp = ({
   const answerFor = createAnswerFor(errorPage)
   const handleError = createErrorHandler(answerFor, log.requestFailed)
   const parserErrors = createParserErrors(answerFor, headers)
+  const discard = createDiscard()
   const largeBody = createBodyMemory(bodyMemory, bodyLimit)
   const deadlines = createDeadlines(answerMilliseconds, reply => {
     // An answer that the route's handler makes later is dropped, because its reply is sent.
@@ -195,6 +196,7 @@ export const createHttp = ({
   // One hook and not three: every hook adds to the cost of a read.
   http.addHook('onSend', (request, reply, payload, done) => {
     deadlines.end(reply)
+    if (!request.raw.complete && hasBody(request)) discard(request.raw)
     // Fastify itself ends the connections of requests that arrive during the close, but not of requests under way.
     if (closing) endConnectionIfLast(reply)
     compress.call(http, request, reply, payload, done)

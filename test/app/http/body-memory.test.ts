@@ -2,9 +2,10 @@ import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { formOf, formRoutes, jsonRoutes } from '../../../app/http/bodies.js'
+import { createPace } from '../../../app/http/pace.js'
 import { CONSTANT_HEADERS, listen } from '../../support/http.js'
 import { createSampleHttp } from '../../support/sample-routes.js'
-import { FORM_TYPE, JSON_TYPE, readAnswer } from '../../support/wire.js'
+import { FORM_TYPE, JSON_TYPE, readAnswer, statusesIn } from '../../support/wire.js'
 
 const LARGE = 120_000
 const LIMIT = 300_000
@@ -69,7 +70,7 @@ t.test('wire 1.6: a large body beyond the memory for large bodies is 503, and it
 
   t.equal(readAnswer(await send(postSmall)).status, 200, 'a small body is read all the same')
   const received = text(held[0] as Socket)
-  held[0]?.end(large().slice(1))
+  held[0]?.write(`${large().slice(1)}GET /nothing HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`)
   t.match(readAnswer(await received), { status: 200 }, 'and so is what was begun')
   t.match(readAnswer(await send(post('/sample', `content-length: ${LARGE}\r\nconnection: close`), large())), {
     status: 200
@@ -120,6 +121,77 @@ t.test('what a chunked body takes is counted as it arrives', async t => {
     200,
     'everything was given back'
   )
+})
+
+t.test('a large body is read a little at a time, whether anybody wants it or not', async t => {
+  const length = 5_000_000
+  const http = createSampleHttp({ bodyLimit: length, bodyMemory: length })
+  const send = await listen(http)
+  t.teardown(() => http.close())
+  let largest = 0
+  http.server.on('connection', async socket => {
+    let before = 0
+    while (!socket.destroyed) {
+      largest = Math.max(largest, socket.bytesRead - before)
+      before = socket.bytesRead
+      await turns(1)
+    }
+  })
+  for (const [path, framing, status] of [
+    ['/sample', `content-length: ${length}`, 200],
+    ['/nothing', `content-length: ${length}`, 404],
+    ['/sample/protected', chunked, 401]
+  ] as const) {
+    const body = large().padEnd(length)
+    const whole = framing === chunked ? `${length.toString(16)}\r\n${body}\r\n0\r\n\r\n` : body
+    largest = 0
+    // The second request ends the connection once the whole body of the first one has been read.
+    const answers = await send(
+      post(path, framing) + whole,
+      'GET /nothing HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n'
+    )
+    t.same(statusesIn(answers), [status, 404], path)
+    t.ok(largest > 0 && largest <= 4 * 65_536, `${path}: at most ${largest} bytes in a turn of the event loop`)
+  }
+})
+
+t.test('large bodies that end at once are decoded one after the other', async t => {
+  const http = createSampleHttp({ bodyLimit: LIMIT, bodyMemory: MEMORY })
+  let turn = 0
+  const handledAt: number[] = []
+  http.register(jsonRoutes(http => http.post('/turn', async () => handledAt.push(turn))))
+  await listen(http)
+  t.teardown(() => http.close())
+  const port = Number(new URL(http.listeningOrigin).port)
+  const sockets = [connect({ port, host: '127.0.0.1' }), connect({ port, host: '127.0.0.1' })]
+  for (const socket of sockets) socket.write(post('/turn') + large().slice(0, -1))
+  await turns(100)
+  for (const socket of sockets) socket.write(' ')
+  for (; handledAt.length < 2; turn++) await turns(1)
+  for (const socket of sockets) socket.destroy()
+  t.not(handledAt[0], handledAt[1])
+})
+
+t.test('after each turn comes a rest that is as long', async t => {
+  const pace = createPace()
+  const busy = 20
+  const calls: string[] = []
+  let endedAt = 0
+  const called = ['a', 'b', 'c'].map(
+    name =>
+      new Promise<void>(resolve =>
+        pace(() => {
+          const rested = performance.now() - endedAt
+          t.ok(calls.length === 0 || rested >= busy - 1, `before ${name} come ${rested} ms`)
+          calls.push(name)
+          while (performance.now() - endedAt - rested < busy);
+          endedAt = performance.now()
+          resolve()
+        })
+      )
+  )
+  await Promise.all(called)
+  t.strictSame(calls, ['a', 'b', 'c'])
 })
 
 t.test('a client whose body is refused may send for two seconds, and is cut off then', async t => {
