@@ -2,7 +2,7 @@ import { getTableName } from 'drizzle-orm'
 import type { Driver, Run } from './connection/driver.js'
 import { StatementError } from './connection/errors.js'
 import { APPLIED, readSchemaState, type SchemaState } from './migrations.js'
-import { attempts, clients, codes, grants, heroes, tokens, users } from './schema.js'
+import { attempts, clients, codes, grants, heroes, scopes, tokens, users } from './schema.js'
 
 /** What an operator may want to know of a database before a service relies on it. */
 export interface Inspection {
@@ -93,7 +93,7 @@ const FACTS = `
       or exists (select from pg_namespace where nspname = 'drizzle')
     )`
 
-const TABLES = [attempts, clients, codes, grants, heroes, tokens, users].map(getTableName)
+const TABLES = [attempts, clients, codes, grants, heroes, scopes, tokens, users].map(getTableName)
 
 /** A table that the role cannot even find, for want of `usage` on its schema, lacks every privilege. */
 const MISSING = `

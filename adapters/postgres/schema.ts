@@ -63,6 +63,12 @@ export const clients = pgTable(
   table => [check('previous_secret', sql`(${table.previousDigest} is null) = (${table.previousUntil} is null)`)]
 )
 
+/** The words in which the login page tells of a scope. */
+export const scopes = pgTable('scope', {
+  name: text('name').primaryKey(),
+  text: text('text').notNull()
+})
+
 export const grants = pgTable(
   'grant',
   {

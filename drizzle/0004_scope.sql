@@ -1,0 +1,4 @@
+CREATE TABLE "scope" (
+	"name" text PRIMARY KEY NOT NULL,
+	"text" text NOT NULL
+);
