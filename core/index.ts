@@ -6,7 +6,19 @@ export { grantTypes } from './grant-types.js'
 export type { HeroPage } from './heroes.js'
 export { couldBeIssued, type TokenAnswer } from './issuing.js'
 export type { LoginAttempt } from './login.js'
-export type { AccessToken, Client, Code, Digest, Grant, Hero, NewHero, PasswordHash, Token, User } from './model.js'
+export type {
+  AccessToken,
+  Client,
+  Code,
+  Digest,
+  Grant,
+  Hero,
+  NewHero,
+  PasswordHash,
+  ScopeText,
+  Token,
+  User
+} from './model.js'
 export { CLOCK_TOLERANCE_SECONDS, defaultPolicy, type Policy } from './policy.js'
 export type {
   AttemptLimit,
@@ -25,6 +37,7 @@ export type {
   PasswordHasher,
   Ports,
   RefreshToken,
+  ScopeStore,
   Secrets,
   Spend,
   StoredCode,

@@ -39,6 +39,13 @@ export interface Client {
   readonly requirePkce: boolean
 }
 
+/** The words in which an operator tells people what a scope opens. */
+export interface ScopeText {
+  /** The scope, as clients request it. */
+  readonly name: string
+  readonly text: string
+}
+
 /** What a user's login gave to a client. Every code and every token belongs to a grant and ends with it. */
 export interface Grant {
   readonly id: string

@@ -1,5 +1,17 @@
 import type { Events } from './events.js'
-import type { AccessToken, Client, Code, Digest, Grant, Hero, NewHero, PasswordHash, Token, User } from './model.js'
+import type {
+  AccessToken,
+  Client,
+  Code,
+  Digest,
+  Grant,
+  Hero,
+  NewHero,
+  PasswordHash,
+  ScopeText,
+  Token,
+  User
+} from './model.js'
 
 /*
  * What the core needs of the outside world. These terms hold for every method:
@@ -14,6 +26,7 @@ export interface Ports {
   readonly heroes: HeroStore
   readonly users: UserStore
   readonly clients: ClientStore
+  readonly scopes: ScopeStore
   readonly grants: GrantStore
   readonly codes: CodeStore
   readonly tokens: TokenStore
@@ -110,6 +123,17 @@ export interface ClientStore {
    * id. The call may take long, on the terms of {@link UserStore}.
    */
   remove(id: string): Promise<boolean>
+}
+
+export interface ScopeStore {
+  /** Stores the words for a scope, in place of earlier ones. Of any number of concurrent calls the last one holds. */
+  set(scope: ScopeText): Promise<void>
+  /** Undefined when the scope has no words. */
+  find(name: string): Promise<ScopeText | undefined>
+  /** Scopes by name, in the order of their code points. */
+  list(): Promise<readonly ScopeText[]>
+  /** False when the scope has no words. */
+  remove(name: string): Promise<boolean>
 }
 
 export interface StoredCode extends Code {

@@ -9,11 +9,13 @@ import { createLogin } from './login.js'
 import type { Policy } from './policy.js'
 import type { AllPorts, Ports } from './ports.js'
 import { createRevocationUseCases, type RevocationUseCases } from './revocation.js'
+import { createScopeTextUseCases, type ScopeTextUseCases } from './scope-texts.js'
 import { createUserUseCases, type UserUseCases } from './users.js'
 
 export type UseCases = HeroUseCases &
   UserUseCases &
   ClientUseCases &
+  ScopeTextUseCases &
   AuthorizeUseCases &
   TokenUseCases &
   BearerUseCases &
@@ -28,6 +30,7 @@ export const createUseCases = (given: Ports, policy: Policy): UseCases => {
     ...createHeroUseCases(ports.heroes),
     ...createUserUseCases(ports, policy),
     ...createClientUseCases(ports),
+    ...createScopeTextUseCases(ports),
     ...createAuthorizeUseCases(ports, policy, login),
     ...createTokenUseCases(ports, policy, login),
     ...createBearerUseCases(ports),

@@ -4,11 +4,12 @@ import { createClientStore } from './clients.js'
 import { createCodeStore } from './codes.js'
 import { createGrantStore } from './grants.js'
 import { createHeroStore } from './heroes.js'
+import { createScopeStore } from './scopes.js'
 import { createTables } from './tables.js'
 import { createTokenStore } from './tokens.js'
 import { createUserStore } from './users.js'
 
-export type Stores = Pick<Ports, 'heroes' | 'users' | 'clients' | 'grants' | 'codes' | 'tokens' | 'attempts'>
+export type Stores = Pick<Ports, 'heroes' | 'users' | 'clients' | 'scopes' | 'grants' | 'codes' | 'tokens' | 'attempts'>
 
 /**
  * All stores, empty, in the memory of this process. Every method is atomic, because it does its work before it returns
@@ -20,6 +21,7 @@ export const createMemoryStores = (): Stores => {
     heroes: createHeroStore(),
     users: createUserStore(tables),
     clients: createClientStore(tables),
+    scopes: createScopeStore(),
     grants: createGrantStore(tables),
     codes: createCodeStore(tables),
     tokens: createTokenStore(tables),

@@ -9,6 +9,7 @@ import { createHeroStore } from './heroes.js'
 import { type Inspection, inspect } from './inspection.js'
 import { createLookups } from './lookup/lookups.js'
 import { createCheck, migrate, requireSchema } from './migrations.js'
+import { createScopeStore } from './scopes.js'
 import { createTokenStore } from './tokens.js'
 import { createUserStore } from './users.js'
 
@@ -21,7 +22,7 @@ export type { Inspection } from './inspection.js'
 export { UnfitDatabaseError } from './migrations.js'
 
 export interface Database {
-  readonly stores: Pick<Ports, 'heroes' | 'users' | 'clients' | 'grants' | 'codes' | 'tokens' | 'attempts'>
+  readonly stores: Pick<Ports, 'heroes' | 'users' | 'clients' | 'scopes' | 'grants' | 'codes' | 'tokens' | 'attempts'>
   /**
    * Applies pending migrations. When several instances call it at once, one of them applies the migrations and the
    * others wait. Rejects with an {@link UnfitDatabaseError} when the database's encoding is not UTF8.
@@ -86,6 +87,7 @@ const databaseOn = (driver: Driver, { onLookups }: Observer, separateReader = fa
       heroes: createHeroStore(driver, lookups),
       users: createUserStore(driver, lookups),
       clients: createClientStore(driver, lookups),
+      scopes: createScopeStore(driver, lookups),
       grants: createGrantStore(driver, lookups),
       codes: createCodeStore(driver, lookups),
       tokens: createTokenStore(driver, lookups),

@@ -8,6 +8,7 @@ import type { CommandContext } from './context.js'
 import { addDoctorCommand } from './doctor.js'
 import { createEventLines } from './events.js'
 import { printable, toPrintableJson } from './printable.js'
+import { addScopeCommands } from './scopes.js'
 import { type Terminal, UsageError } from './terminal.js'
 import { addUserCommands } from './users.js'
 
@@ -70,6 +71,7 @@ export const runCommand = async (
       )
     )
   addClientCommands(program, context)
+  addScopeCommands(program, context)
   addUserCommands(program, context)
   addDoctorCommand(program, context)
 

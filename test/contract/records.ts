@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import type { AccessToken, Client, Code, Digest, Grant, PasswordHash, Token, User } from '../../core/model.js'
 import type { Ports } from '../../core/ports.js'
 
-export type Stores = Pick<Ports, 'heroes' | 'users' | 'clients' | 'grants' | 'codes' | 'tokens' | 'attempts'>
+export type Stores = Pick<Ports, 'heroes' | 'users' | 'clients' | 'scopes' | 'grants' | 'codes' | 'tokens' | 'attempts'>
 
 /** Returns empty stores, which share one database. The stores of an earlier call are not used again. */
 export type CreateStores = () => Promise<Stores>
@@ -186,12 +186,14 @@ export const ODD_TEXTS: readonly string[] = [
 ]
 
 /** Empties stores by their own methods, which every adapter has. A new database for every test would take a minute. */
-export const empty = async ({ heroes, users, clients, attempts }: Stores): Promise<void> => {
+export const empty = async ({ heroes, users, clients, scopes, attempts }: Stores): Promise<void> => {
   const everyHero = await heroes.list({ nameContains: undefined, after: undefined, limit: undefined })
   const everyUser = await users.list()
   const everyClient = await clients.list()
+  const everyScope = await scopes.list()
   await Promise.all(everyHero.map(({ id }) => heroes.remove(id)))
   await Promise.all(everyUser.map(({ username }) => users.remove(username)))
   await Promise.all(everyClient.map(({ id }) => clients.remove(id)))
+  await Promise.all(everyScope.map(({ name }) => scopes.remove(name)))
   await attempts.removeExpired(at(1_000_000_000), 1_000_000)
 }

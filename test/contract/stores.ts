@@ -5,6 +5,7 @@ import { codeContract } from './codes.js'
 import { grantContract } from './grants.js'
 import { heroContract } from './heroes.js'
 import type { CreateStores } from './records.js'
+import { scopeContract } from './scopes.js'
 import { tokenContract } from './tokens.js'
 import { userContract } from './users.js'
 
@@ -13,6 +14,7 @@ export const storeContract = async (t: Test, createStores: CreateStores): Promis
   await t.test('heroes', t => heroContract(t, createStores))
   await t.test('users', t => userContract(t, createStores))
   await t.test('clients', t => clientContract(t, createStores))
+  await t.test('scopes', t => scopeContract(t, createStores))
   await t.test('grants', t => grantContract(t, createStores))
   await t.test('codes', t => codeContract(t, createStores))
   await t.test('tokens', t => tokenContract(t, createStores))

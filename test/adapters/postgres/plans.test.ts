@@ -10,6 +10,7 @@ import { openServer } from '../../../adapters/postgres/database.js'
 import { createGrantStore } from '../../../adapters/postgres/grants.js'
 import { createHeroStore } from '../../../adapters/postgres/heroes.js'
 import { createLookups } from '../../../adapters/postgres/lookup/lookups.js'
+import { createScopeStore } from '../../../adapters/postgres/scopes.js'
 import { createTokenStore } from '../../../adapters/postgres/tokens.js'
 import { createUserStore } from '../../../adapters/postgres/users.js'
 import {
@@ -33,6 +34,7 @@ const LOAD = `
 insert into hero (name, name_lower) select 'hero ' || i, 'hero ' || i from generate_series(1, ${ROWS}) i;
 insert into "user" (username, hashedpassword, salt) select 'user ' || i, '', '' from generate_series(1, ${ROWS}) i;
 insert into client (id, allowed_scopes, require_pkce) select 'client ' || i, '{}', false from generate_series(1, ${ROWS}) i;
+insert into scope (name, text) select 'scope' || i, 'words' from generate_series(1, ${ROWS}) i;
 insert into "grant" (id, user_id, client_id, scopes, expires_at, sweep_at)
   select md5(i::text)::uuid, i, 'client ' || i, '{}', now(), now() + i % 100 * interval '1 day' from generate_series(1, ${ROWS}) i;
 insert into token (access_digest, refresh_digest, grant_id, scopes, issuedate, expirationdate, spent_at, nonce)
@@ -103,12 +105,13 @@ t.test('no statement reads a table of 100,000 rows whole, except full lists and 
   const heroes = createHeroStore(noted, lookups)
   const users = createUserStore(noted, lookups)
   const clients = createClientStore(noted, lookups)
+  const scopes = createScopeStore(noted, lookups)
   const grants = createGrantStore(noted, lookups)
   const codes = createCodeStore(noted, lookups)
   const tokens = createTokenStore(noted, lookups)
   const attempts = createAttemptStore(noted, lookups)
 
-  const stores = { heroes, users, clients, grants, codes, tokens, attempts }
+  const stores = { heroes, users, clients, scopes, grants, codes, tokens, attempts }
   method = 'inserts'
   const parties = await register(stores)
   const token = await logIn(stores, parties)
@@ -136,6 +139,10 @@ t.test('no statement reads a table of 100,000 rows whole, except full lists and 
     'clients.update': () => clients.update(client.id, { name: 'new' }),
     'clients.rotateSecret': () => clients.rotateSecret(client.id, someDigest(), at(0)),
     'clients.remove': () => clients.remove('client 4'),
+    'scopes.set': () => scopes.set({ name: 'scope1', text: 'new words' }),
+    'scopes.find': () => scopes.find('scope1'),
+    'scopes.list': () => scopes.list(),
+    'scopes.remove': () => scopes.remove('scope2'),
     'codes.find': () => codes.find(code.digest),
     'codes.redeem': () => codes.redeem(code.digest, tokenUnder(code.grant)),
     'codes.burn': () => codes.burn(burnt.digest),
@@ -189,7 +196,8 @@ t.test('no statement reads a table of 100,000 rows whole, except full lists and 
     found,
     new Map([
       ['users.list', ['user']],
-      ['clients.list', ['client']]
+      ['clients.list', ['client']],
+      ['scopes.list', ['scope']]
     ])
   )
 })

@@ -148,11 +148,12 @@ const UNKNOWN_TOKEN = 'x'.repeat(32)
 const rejecting = (reason: () => Error): Stores => {
   const broken = <T extends object>(store: T): T =>
     Object.fromEntries(Object.keys(store).map(name => [name, () => Promise.reject(reason())])) as T
-  const { heroes, users, clients, grants, codes, tokens, attempts } = createMemoryStores()
+  const { heroes, users, clients, scopes, grants, codes, tokens, attempts } = createMemoryStores()
   return {
     heroes: broken(heroes),
     users: broken(users),
     clients: broken(clients),
+    scopes: broken(scopes),
     grants: broken(grants),
     codes: broken(codes),
     tokens: broken(tokens),
