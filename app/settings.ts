@@ -27,6 +27,9 @@ export interface Settings {
   readonly corsOrigins: readonly string[]
   /** Where `/metrics` is; undefined for nowhere. */
   readonly metricsPort: number | undefined
+  readonly serviceName: string
+  readonly signupUrl: string | undefined
+  readonly resetUrl: string | undefined
   readonly logLevel: string
 }
 
@@ -97,6 +100,22 @@ const origins: Kind<readonly string[]> = {
 const originOf = (text: string): string | undefined =>
   // `URL` would take a host with a `*` for a name, and drop tabs and line breaks.
   /^https?:\/\/[^\s*/?#\\@]+$/i.test(text) && URL.canParse(text) ? new URL(text).origin : undefined
+
+const shownName: Kind<string> = {
+  expected: '1 to 64 characters without control characters, not all of them spaces',
+  parse: value => (/^[^\p{Cc}\p{Zl}\p{Zp}]{1,64}$/u.test(value) && value.trim() !== '' ? value : undefined)
+}
+
+const MOST_URL_CHARACTERS = 2000
+
+const pageUrl: Kind<string> = {
+  expected: `an http or https URL without user info, of at most ${MOST_URL_CHARACTERS} characters`,
+  parse: value => {
+    if (!/^https?:\/\//i.test(value) || !URL.canParse(value) || value.length > MOST_URL_CHARACTERS) return undefined
+    const { href, username, password } = new URL(value)
+    return username === '' && password === '' ? href : undefined
+  }
+}
 
 const NAMED_PROXIES = ['loopback', 'linklocal', 'uniquelocal']
 
@@ -263,6 +282,9 @@ const settings = {
   },
   trustProxy: setting<boolean | string>('TRUST_PROXY', proxies, false, 'whose X-Forwarded headers are believed'),
   metricsPort,
+  serviceName: setting('SERVICE_NAME', shownName, 'Heroes', 'what the login page calls the service'),
+  signupUrl: optional('SIGNUP_URL', pageUrl, 'where the login page sends people who have no account'),
+  resetUrl: optional('RESET_URL', pageUrl, 'where the login page sends people who have forgotten the password'),
   logLevel: setting('LOG_LEVEL', oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), 'info', 'of pino')
 }
 
@@ -311,6 +333,9 @@ export const readSettings = (env: Environment): Settings => {
     trustProxy: settings.trustProxy.read(env),
     corsOrigins: settings.corsOrigins.read(env),
     metricsPort: settings.metricsPort.read(env),
+    serviceName: settings.serviceName.read(env),
+    signupUrl: settings.signupUrl.read(env),
+    resetUrl: settings.resetUrl.read(env),
     logLevel: settings.logLevel.read(env)
   }
 }

@@ -32,6 +32,9 @@ t.test('without any setting the defaults hold', async t => {
     trustProxy: false,
     corsOrigins: [],
     metricsPort: undefined,
+    serviceName: 'Heroes',
+    signupUrl: undefined,
+    resetUrl: undefined,
     logLevel: 'info'
   })
 })
@@ -82,6 +85,10 @@ t.test('each setting is read', async t => {
     read({ TRUST_PROXY: trustProxy }, { trustProxy })
   }
   read({ CORS_ORIGINS: 'https://app.example' }, { corsOrigins: ['https://app.example'] })
+  for (const serviceName of ['H', 'Héroes & Söhne 🦸🏽‍♀️', '北京', '🦸'.repeat(64)])
+    read({ SERVICE_NAME: serviceName }, { serviceName })
+  read({ SIGNUP_URL: 'HTTPS://Shop.example/join?a=1#b' }, { signupUrl: 'https://shop.example/join?a=1#b' })
+  read({ RESET_URL: 'http://localhost:3000' }, { resetUrl: 'http://localhost:3000/' })
   read({ LOG_LEVEL: 'silent' }, { logLevel: 'silent' })
 })
 
@@ -94,6 +101,21 @@ t.test('an empty setting counts as unset', async t => {
 
 t.test('a bad value is refused with the name of the setting, the value and the values that are allowed', async t => {
   const INTEGERS = ['', ' ', 'x', '-1', '1.5', '1e3', '0x1', '+1', '1 ', '9'.repeat(20), '٣']
+  const URLS = [
+    'x',
+    '/join',
+    '//shop.example',
+    'javascript:alert(1)',
+    'data:text/html,x',
+    'ftp://shop.example',
+    'mailto:a@shop.example',
+    'https:shop.example',
+    'https://',
+    'https://u@shop.example',
+    'https://:p@shop.example',
+    ' https://shop.example',
+    `https://shop.example/${'x'.repeat(2000)}`
+  ]
   const BOOLEANS = ['yes', '1', '0', 'TRUE', 'True', ' true']
   const refused: [name: string, values: readonly string[], expected: string][] = [
     ['PORT', [...INTEGERS, '65536'], 'an integer from 0 to 65535'],
@@ -172,12 +194,19 @@ t.test('a bad value is refused with the name of the setting, the value and the v
       'origins separated by commas, such as https://app.example: http or https and a host, with a port or without, and no path'
     ],
     ['METRICS_PORT', [...INTEGERS, '65536'], 'an integer from 0 to 65535'],
+    [
+      'SERVICE_NAME',
+      [' ', '\u00a0', 'x'.repeat(65), 'a\nb', 'a\tb', 'a\u001bb', 'a\u0085b', 'a\u007f', 'a\u2028b', 'a\u2029b'],
+      '1 to 64 characters without control characters, not all of them spaces'
+    ],
+    ['SIGNUP_URL', URLS, 'an http or https URL without user info, of at most 2000 characters'],
+    ['RESET_URL', URLS, 'an http or https URL without user info, of at most 2000 characters'],
     ['LOG_LEVEL', ['verbose', 'INFO', ' '], 'one of trace, debug, info, warn, error, fatal, silent']
   ]
   for (const [name, values, expected] of refused) {
     for (const value of values.filter(value => value !== '')) {
       const error = new SettingError(`${name} is '${value}', but must be ${expected}`)
-      t.throws(() => readSettings({ [name]: value }), error, `${name}=${value}`)
+      t.throws(() => readSettings({ [name]: value }), error, `${name}=${encodeURIComponent(value)}`)
     }
   }
   const tried = new Set(refused.map(([name]) => name))
@@ -314,7 +343,7 @@ t.test('a setting of a feature that does not exist is refused and not listed', a
 
 t.test('the help lists every setting with its default', async t => {
   const lines = settingsHelp().split('\n')
-  t.equal(lines.length, 29)
+  t.equal(lines.length, 32)
   for (const line of lines) t.match(line, /^ {2}[A-Z_]+ +\S+ +\S.+$/)
   t.match(settingsHelp(), /PORT +3000 /)
   t.match(settingsHelp(), /PUBLIC_URL +\(unset\) /)

@@ -157,6 +157,9 @@ t.test('--help lists the commands and every setting with its default', async t =
     BODY_LIMIT: '10485760',
     BODY_MEMORY: '268435456',
     TRUST_PROXY: 'false',
+    SERVICE_NAME: 'Heroes',
+    SIGNUP_URL: '(unset)',
+    RESET_URL: '(unset)',
     LOG_LEVEL: 'info'
   }
   const listed = [...stdout.matchAll(/^ {2}([A-Z_]+) +(\S+) +\S/gm)].map(([, name, shown]) => [name, shown])
