@@ -56,14 +56,18 @@ export const createAuthorizeUseCases = (
 ): AuthorizeUseCases => ({
   async resolveRedirect({ clientId, redirectUri }) {
     const client = clientId !== undefined && isClientId(clientId) ? await clients.find(clientId) : undefined
-    if (client === undefined) throw new DomainError('invalid_request', 'the application is not known here')
+    if (client === undefined)
+      throw new DomainError('invalid_request', 'the application is not known here', { fault: 'unknown_client' })
     if (client.redirectUri === undefined) {
-      throw new DomainError('invalid_request', 'the application has no address to return to')
+      throw new DomainError('invalid_request', 'the application has no address to return to', {
+        fault: 'no_redirect_uri'
+      })
     }
     if (redirectUri !== undefined && !isSameRedirect(redirectUri, client.redirectUri)) {
       throw new DomainError(
         'invalid_request',
-        'the address to return to is not the one that the application registered'
+        'the address to return to is not the one that the application registered',
+        { fault: 'other_redirect_uri' }
       )
     }
     return { client, redirectUri: redirectUri ?? client.redirectUri }

@@ -18,11 +18,25 @@ export type ErrorCode =
   | 'overloaded'
   | 'unavailable'
 
+/**
+ * What is wrong with an authorization request of which the client cannot be told by a redirect. A page tells the person,
+ * in the person's own language.
+ */
+export type Fault =
+  | 'unknown_client'
+  | 'no_redirect_uri'
+  | 'other_redirect_uri'
+  | 'unnamed_redirect_uri'
+  | 'too_long'
+  | 'contradictory'
+
 export interface ErrorDetails {
   /** After how many seconds another try makes sense. Given with `too_many_attempts`, `overloaded` and `unavailable`. */
   readonly retryAfterSeconds?: number
   /** The scope that the token lacks. Given with `insufficient_scope`. */
   readonly requiredScope?: string
+  /** Given with an `invalid_request` that a page tells of, where there is more to say than that it is malformed. */
+  readonly fault?: Fault
   /** The internal error. It is for the log and never for the caller. */
   readonly cause?: unknown
 }
@@ -36,11 +50,13 @@ export class DomainError extends Error {
   readonly code: ErrorCode
   readonly retryAfterSeconds: number | undefined
   readonly requiredScope: string | undefined
+  readonly fault: Fault | undefined
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
     this.code = code
     this.retryAfterSeconds = details.retryAfterSeconds
     this.requiredScope = details.requiredScope
+    this.fault = details.fault
   }
 }

@@ -1,6 +1,6 @@
 export type { Authorization, AuthorizationRequest } from './authorize.js'
 export type { ClientCredentials, NewClient } from './clients.js'
-export { DomainError, type ErrorCode, type ErrorDetails } from './errors.js'
+export { DomainError, type ErrorCode, type ErrorDetails, type Fault } from './errors.js'
 export type { Events, Origin, SecurityEvent } from './events.js'
 export { grantTypes } from './grant-types.js'
 export type { HeroPage } from './heroes.js'

@@ -24,7 +24,10 @@ const ROOMS: Record<string, { readonly rooms: readonly string[]; readonly packag
     packages: ['node:', 'postgres', '@electric-sql/pglite', 'fs-native-extensions']
   },
   'app/http': { rooms: ['core'], packages: ['node:', 'fastify', '@fastify/', '@sinclair/typebox', 'ipaddr.js'] },
-  'app/http/pages': { rooms: ['core', 'app/http'], packages: ['node:', '@fastify/helmet'] },
+  'app/http/pages': {
+    rooms: ['core', 'app/http'],
+    packages: ['node:', '@fastify/helmet', '@fastify/accept-negotiator']
+  },
   'app/http/routes': {
     rooms: ['core', 'app/http', 'app/http/pages'],
     packages: ['node:', 'fastify', '@fastify/', '@sinclair/typebox']

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify'
-import { DomainError, type ErrorCode } from '../../core/index.js'
+import { DomainError, type ErrorCode, type Fault } from '../../core/index.js'
 import { type Headers, UNCACHED } from './headers.js'
 
 const STATUSES = {
@@ -52,8 +52,19 @@ export interface Answer {
   readonly body: string
 }
 
+/** A failure that a page tells a person of. */
+export interface PageFailure {
+  readonly status: number
+  /** In English, for those who write applications. */
+  readonly message: string
+  readonly fault: Fault | undefined
+}
+
+/** Whom an answer is for. */
+export type Asker = Pick<FastifyRequest, 'id' | 'headers'>
+
 /** Makes the page that tells a person about an error. The `headers` include its content type. */
-export type ErrorPage = (status: number, message: string) => Omit<Answer, 'status'>
+export type ErrorPage = (failure: PageFailure, asker: Asker) => Omit<Answer, 'status'>
 
 /**
  * The form of an error's body: `json` is `{"error": text}`, `oauth` is the object of RFC 6749 section 5.2, and `page`
@@ -63,14 +74,14 @@ export type ErrorPage = (status: number, message: string) => Omit<Answer, 'statu
 export type ErrorForm = 'json' | 'oauth' | 'page'
 
 /** Makes the answer to a request that failed. */
-export type AnswerFor = (error: unknown, form: ErrorForm) => Answer
+export type AnswerFor = (error: unknown, form: ErrorForm, asker: Asker) => Answer
 
 export const createAnswerFor =
   (errorPage: ErrorPage): AnswerFor =>
-  (error, form) => {
-    const { status, code, message, headers } = failureOf(error, form)
+  (error, form, asker) => {
+    const { status, code, message, headers, fault } = failureOf(error, form)
     if (form === 'page') {
-      const page = errorPage(status, message)
+      const page = errorPage({ status, message, fault }, asker)
       return { status, headers: { ...page.headers, ...headers }, body: page.body }
     }
     const type = { 'content-type': 'application/json; charset=utf-8' }
@@ -87,7 +98,7 @@ export const createErrorHandler =
   (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     // When there is no route, Fastify still reads the body first, and its error may be about the body.
     const failure = request.is404 && !(error instanceof HttpError) ? noRoute(request) : error
-    const answer = answerFor(failure, errorFormOf(request))
+    const answer = answerFor(failure, errorFormOf(request), request)
     if (answer.status >= 500) log(failure, request.id)
     // Fastify closes the connection when it refuses a body. A client that is still sending would then be reset before
     // it reads the refusal. While the connection stays open, Node discards the rest of the body. The drain sets its
@@ -138,12 +149,13 @@ interface Failure {
   readonly code: string
   readonly message: string
   readonly headers: Headers
+  readonly fault?: Fault | undefined
 }
 
 const failureOf = (error: unknown, form: ErrorForm): Failure => {
   if (error instanceof DomainError) {
-    const { code, message } = error
-    return { status: STATUSES[code], code: OAUTH_CODES[code] ?? code, message, headers: headersOf(error) }
+    const { code, message, fault } = error
+    return { status: STATUSES[code], code: OAUTH_CODES[code] ?? code, message, headers: headersOf(error), fault }
   }
   if (error instanceof HttpError) {
     const { status, message, headers } = error

@@ -13,7 +13,7 @@ export const parseForm = (encoded: string): Form => {
   const pairs = pairsOf(encoded)
   // All lengths are checked before the first parameter is decoded, so that the cost of decoding is bounded.
   if (pairs.some(pair => pair.some(part => part.length > MOST_BYTES))) {
-    throw refusal(`a parameter is longer than ${MOST_BYTES} bytes`)
+    throw tooLong(`a parameter is longer than ${MOST_BYTES} bytes`)
   }
   const form = new Map<string, string>()
   const names = new Set<string>()
@@ -41,7 +41,7 @@ export const queryString = (target: string): string => {
 /** Throws `invalid_request` when the texts, which a page would repeat, have over 16,384 bytes of UTF-8 together. */
 export const requireShort = (texts: readonly string[]): void => {
   if (texts.reduce((length, text) => length + Buffer.byteLength(text), 0) > MOST_BYTES) {
-    throw refusal(`the parameters are longer than ${MOST_BYTES} bytes`)
+    throw tooLong(`the parameters are longer than ${MOST_BYTES} bytes`)
   }
 }
 
@@ -66,7 +66,7 @@ const pairsOf = (encoded: string): readonly Pair[] => {
   for (let start = 0; start <= bytes.length; ) {
     const end = indexOf(bytes, AMPERSAND, start)
     count += 1
-    if (count > MOST_PARAMETERS) throw refusal(`there are more than ${MOST_PARAMETERS} parameters`)
+    if (count > MOST_PARAMETERS) throw tooLong(`there are more than ${MOST_PARAMETERS} parameters`)
     if (end > start) {
       const pair = bytes.subarray(start, end)
       const equals = indexOf(pair, EQUALS, 0)
@@ -121,3 +121,5 @@ const digit = (byte: number): number => {
 }
 
 const refusal = (message: string): DomainError => new DomainError('invalid_request', message)
+
+const tooLong = (message: string): DomainError => new DomainError('invalid_request', message, { fault: 'too_long' })

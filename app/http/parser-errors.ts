@@ -1,7 +1,7 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { breakOff } from './connections.js'
-import { type AnswerFor, HttpError, noSuchPath } from './errors.js'
+import { type AnswerFor, type Asker, HttpError, noSuchPath } from './errors.js'
 import type { Headers } from './headers.js'
 
 const REFUSALS: Readonly<Record<string, HttpError>> = {
@@ -9,6 +9,9 @@ const REFUSALS: Readonly<Record<string, HttpError>> = {
   HPE_HEADER_OVERFLOW: new HttpError(431, 'the headers are too large'),
   HPE_CHUNK_EXTENSIONS_OVERFLOW: new HttpError(413, 'the chunk extensions are too large')
 }
+/** Only pages differ by whom they are for. */
+const NOBODY: Asker = { id: '', headers: {} }
+
 const MALFORMED = new HttpError(400, 'the request is malformed')
 
 /** Answers requests that never reach a route or a hook. Each of these answers ends its connection. */
@@ -21,7 +24,7 @@ export interface ParserErrors {
 
 export const createParserErrors = (answerFor: AnswerFor, headers: Headers): ParserErrors => {
   const write = (socket: Socket, refusal: HttpError): void => {
-    const answer = answerFor(refusal, 'json')
+    const answer = answerFor(refusal, 'json', NOBODY)
     const fields = { ...headers, ...answer.headers, 'content-length': answer.body.length, connection: 'close' }
     const head = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
     socket.write(`HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}\r\n${head.join('')}\r\n${answer.body}`)

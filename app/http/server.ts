@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import type { UseCases } from '../../core/index.js'
 import { openToOrigins } from './cors.js'
 import { createHttp, type Http, type HttpOptions } from './http.js'
-import { personalErrorPage } from './pages/error-page.js'
+import { createErrorPage } from './pages/error-page.js'
 import { authorizeRoutes } from './routes/authorize.js'
 import { callbackRoutes } from './routes/callback.js'
 import { docsRoutes } from './routes/docs.js'
@@ -33,6 +33,12 @@ export interface ServerOptions
   readonly corsOrigins?: readonly string[] | undefined
   /** The base URL that users see. Called at each request, because the port may be unknown before the server listens. */
   readonly publicUrl: () => string
+  /** What the pages call the service. */
+  readonly serviceName: string
+  /** Where the login page sends people without an account, if anywhere. */
+  readonly signupUrl: string | undefined
+  /** Where the login page sends people who have forgotten their password, if anywhere. */
+  readonly resetUrl: string | undefined
   /** Rejects with `unavailable` while the service should get no requests. */
   readonly ready: () => Promise<void>
 }
@@ -42,12 +48,16 @@ const { version }: { version: string } = createRequire(import.meta.url)('heroes/
 /** Builds the HTTP server with every endpoint. It does not listen. */
 export const buildServer = (options: ServerOptions): Http => {
   const { useCases, publicUrl, ready, protectHeroes: protect, readScope, writeScope, corsOrigins = [] } = options
-  const http = createHttp({ ...options, version, errorPage: personalErrorPage })
+  const http = createHttp({ ...options, version, errorPage: createErrorPage(options.serviceName) })
   openToOrigins(http, corsOrigins)
   heroRoutes(http, useCases, { protect, readScope, writeScope, publicUrl })
   registerRoutes(http, useCases, options.registrationOpen)
   tokenRoutes(http, useCases, publicUrl, corsOrigins)
-  authorizeRoutes(http, useCases, publicUrl)
+  authorizeRoutes(http, useCases, publicUrl, {
+    name: options.serviceName,
+    signupUrl: options.signupUrl,
+    resetUrl: options.resetUrl
+  })
   revocationRoutes(http, useCases, publicUrl, corsOrigins)
   if (options.callbackPage) callbackRoutes(http, publicUrl)
   metadataRoutes(http, publicUrl)
@@ -61,7 +71,7 @@ export const buildMetricsServer = (
   options: Pick<ServerOptions, 'bodyLimit' | 'bodyMemory' | 'log'>,
   read: () => Promise<Figures>
 ): Http => {
-  const http = createHttp({ ...options, trustProxy: false, version, errorPage: personalErrorPage })
+  const http = createHttp({ ...options, trustProxy: false, version, errorPage: createErrorPage('Heroes') })
   metricsRoutes(http, read)
   return http
 }

@@ -12,7 +12,7 @@ export const createTestHttp = (options: Partial<HttpOptions> = {}): Http =>
     bodyMemory: 268_435_456,
     trustProxy: false,
     log: silentLog(),
-    errorPage: (status, message) => ({
+    errorPage: ({ status, message }) => ({
       headers: { 'content-type': 'text/html; charset=utf-8', 'x-page': 'yes' },
       body: `<p>${status} ${message}</p>`
     }),

@@ -1,55 +1,47 @@
-import type { ErrorPage } from '../errors.js'
+import type { ErrorPage, PageFailure } from '../errors.js'
 import { html } from './html.js'
-import { PAGE_HEADERS, page, SERVICE } from './layout.js'
+import { type Language, languageFor } from './languages.js'
+import { page, pageHeaders } from './layout.js'
+import { type Problem, TEXTS, type Texts } from './texts.js'
 
-/** The page that a group of routes for people shows for an error: what is wrong, and what the person can do. */
-export const personalErrorPage: ErrorPage = (status, message) => {
-  const { title, advice } = TEXTS[status] ?? (status < 500 ? REFUSED : FAILED)
-  const sentence = `${message.charAt(0).toUpperCase()}${message.slice(1)}.`
-  return { headers: PAGE_HEADERS, body: errorPage({ status, title, message: sentence, advice }) }
-}
-
-interface Text {
-  readonly title: string
-  readonly advice: string
-}
-
-const REFUSED: Text = {
-  title: 'This sign-in link does not work',
-  advice: 'Go back to the application and start again from there. If that does not help, tell the people who run it.'
-}
-const FAILED: Text = {
-  title: 'Something went wrong here',
-  advice: 'This is not your fault. Wait a moment, then go back to the application and start again from there.'
-}
-const TEXTS: Readonly<Record<number, Text>> = {
-  403: {
-    title: 'This sign-in was refused',
-    advice:
-      'Close this page if you did not mean to sign in. Otherwise go back to the application and start again from there.'
-  },
-  503: {
-    title: 'Signing in is not possible right now',
-    advice: 'This is not your fault. Wait a minute, then go back to the application and start again from there.'
+/** Makes the page that a group of routes for people shows for an error: what is wrong, and what the person can do. */
+export const createErrorPage =
+  (service: string): ErrorPage =>
+  (failure, { id, headers }) => {
+    const language = languageFor(headers['accept-language'])
+    return { headers: pageHeaders(language), body: errorPage({ ...failure, language, service, requestId: id }) }
   }
-}
 
-export interface ErrorPageContent {
-  readonly status: number
-  readonly title: string
-  /** What went wrong. */
-  readonly message: string
-  /** What the person can do. */
-  readonly advice: string
+export interface ErrorPageContent extends PageFailure {
+  readonly language: Language
+  readonly service: string
+  /** The id of the request in the log. */
+  readonly requestId: string
 }
 
 /** A page without a form, so that the person cannot go on from it. Escapes every text. */
-export function errorPage({ status, title, message, advice }: ErrorPageContent): string {
+export function errorPage({ status, message, fault, language, service, requestId }: ErrorPageContent): string {
+  const texts: Texts = TEXTS[language]
+  const { title, message: general, advice } = problemOf(status, texts)
+  const special = fault ?? FAULTS[status]
+  const isRefusal = status < 500 && status !== 403
   return page(
-    `Error: ${title}`,
+    language,
+    texts.titleOfError(title),
     html`<h1>${title}</h1>
-<p>${message}</p>
+<p>${special === undefined ? general : texts.faults[special]}</p>
 <p>${advice}</p>
-<p class="quiet last">${SERVICE}, error ${status}</p>`
+<p class="quiet last">${texts.errorStatus(service, status)}</p>
+<p class="quiet">${texts.requestId(html`<span class="id">${requestId}</span>`)}</p>
+${isRefusal ? html`<p class="quiet">${texts.forDevelopers} <span lang="en">${message}</span></p>` : ''}`
   )
 }
+
+const problemOf = (status: number, { refused, otherSite, unavailable, failed }: Texts): Problem => {
+  if (status === 403) return otherSite
+  if (status === 503) return unavailable
+  return status < 500 ? refused : failed
+}
+
+/** Statuses of HTTP that say by themselves what is wrong. */
+const FAULTS: Readonly<Record<number, keyof Texts['faults']>> = { 405: 'other_method', 413: 'too_long' }

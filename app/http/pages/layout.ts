@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto'
+import type { Headers } from '../headers.js'
 import { type Html, html } from './html.js'
-
-/** The name of the service on the pages. */
-export const SERVICE = 'Heroes'
+import type { Language } from './languages.js'
 
 /** The colours of every page, light and dark, as custom properties. */
 export const PALETTE = `:root {
@@ -84,6 +83,7 @@ code {
   font-family: ui-monospace, monospace;
   font-size: .8125rem;
 }
+code:only-child { color: inherit; font-size: .9375rem }
 pre {
   margin: .75rem 0;
   padding: .75rem .875rem;
@@ -108,6 +108,7 @@ label { display: block; margin-bottom: .375rem; font-weight: 600 }
 .field + .field { margin-top: 1.125rem }
 .quiet { color: var(--quiet); font-size: .875rem }
 .field .quiet { margin-top: .5rem }
+.quiet + .quiet { margin-top: .375rem }
 .last { margin-top: 1.25rem }
 input, button {
   width: 100%;
@@ -132,10 +133,18 @@ button {
   cursor: pointer;
 }
 button:hover { background: var(--accent-hover) }
+.secondary { margin-top: .75rem; background: transparent; border-color: var(--edge); color: inherit }
+.secondary:hover { background: var(--ground) }
+.links { margin-top: 1.25rem }
+.links p + p { margin-top: .25rem }
+a { display: inline-block; padding: .125rem 0; color: var(--accent); text-underline-offset: .15em }
+a:hover { color: var(--accent-hover) }
+.id { font-family: ui-monospace, monospace; user-select: all }
 :focus-visible { outline: .1875rem solid var(--accent); outline-offset: .125rem }
 @media (max-width: 30rem) {
   body { min-height: 0; padding: 0; align-items: start; background: var(--card) }
   main { padding: 1.5rem 1.25rem; border: 0; border-radius: 0 }
+  h1 { font-size: 1.3125rem }
 }
 `
 
@@ -151,8 +160,7 @@ export const CSP_DIRECTIVES: Readonly<Record<string, readonly string[]>> = {
   'base-uri': ["'none'"]
 }
 
-/** The headers of every page, whatever its status. */
-export const PAGE_HEADERS: Readonly<Record<string, string>> = {
+const HEADERS: Headers = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',
@@ -161,13 +169,20 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
     .join(';')
 }
 
+/** The headers of every page in a language, whatever its status. */
+export const pageHeaders = (language: Language): Headers => ({
+  ...HEADERS,
+  'content-language': language,
+  vary: 'accept-language'
+})
+
 // Not escaped: the browser compares the hash of exactly this text with that of the policy.
 const STYLE_ELEMENT: Html = { markup: `<style>${STYLE}</style>` }
 
 /** A complete HTML document around `content`. Escapes the title. */
-export function page(title: string, content: Html): string {
+export function page(language: Language, title: string, content: Html): string {
   return html`<!doctype html>
-<html lang="en">
+<html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -1,87 +1,135 @@
 import { type Html, html } from './html.js'
-import { page, SERVICE } from './layout.js'
+import type { Language } from './languages.js'
+import { page } from './layout.js'
+import { retryTime } from './retry-time.js'
+import { returnsTo } from './return-address.js'
+import { TEXTS, type Texts } from './texts.js'
+
+/** What the pages say of the service that they belong to. */
+export interface ServiceDescription {
+  readonly name: string
+  /** Where people without an account get one, if anywhere. */
+  readonly signupUrl: string | undefined
+  /** Where people who have forgotten their password get another, if anywhere. */
+  readonly resetUrl: string | undefined
+}
 
 export interface LoginPage {
+  readonly language: Language
+  readonly service: ServiceDescription
   readonly client: { readonly id: string; readonly name?: string | undefined }
   /** The scopes that the person grants by signing in. */
   readonly scopes: readonly string[]
+  /** The operator's words for those of the scopes that have some. */
+  readonly words: ReadonlyMap<string, string>
+  /** Where the person is sent back to. */
+  readonly redirectUri: string
   /** The parameters of the authorization request, which the form sends again. */
   readonly fields: Iterable<readonly [name: string, value: string]>
   /** The URL that the form is sent to, without a query string. */
   readonly action: string
-  /** The username of a login that failed. */
-  readonly username?: string | undefined
-  /** Why a login failed. */
-  readonly message?: string | undefined
+  readonly failure?: LoginFailure | undefined
 }
 
+/** A login that failed. */
+export interface LoginFailure {
+  readonly username: string
+  /** When to try again, if not at once. */
+  readonly retry?: { readonly seconds: number; readonly now: Date } | undefined
+}
+
+/** The name of the button that ends the request. Its value says nothing, but an empty one would count as absent. */
+export const CANCEL = 'cancel'
+
 /** The page with the form in which a user signs in for a client. Escapes every text. */
-export function loginPage({ client, scopes, fields, action, username = '', message = '' }: LoginPage): string {
+export function loginPage(content: LoginPage): string {
+  const { language, service, client, scopes, words, redirectUri, fields, action, failure } = content
+  const texts: Texts = TEXTS[language]
   const name = html`<bdi>${client.name?.trim() || client.id}</bdi>`
-  const failed = message !== ''
-  const title = `Sign in to ${SERVICE}`
+  const username = failure?.username ?? ''
+  const failed = failure !== undefined
+  const wrong = failed && failure.retry === undefined ? html` aria-invalid="true"` : ''
+  const title = texts.signInTo(service.name)
   const { hidden, query } = divideFields(fields)
 
   return page(
-    failed ? `Error: ${title}` : title,
+    language,
+    failed ? texts.titleOfError(title) : title,
     html`<h1>${title}</h1>
-${permissions(name, scopes)}
-${failed ? html`<p role="alert" id="message">${message}</p>` : ''}
+${permissions(html`<strong>${name}</strong>`, scopes, words, texts)}
+${failed ? html`<p role="alert" id="message">${describe(failure, texts)}</p>` : ''}
 <form method="post" action="${query === '' ? action : `${action}?${query}`}">
 ${hidden.map(([key, value]) => html`<input type="hidden" name="${key}" value="${value}">\n`)}<div class="field">
-<label for="username">Username</label>
+<label for="username">${texts.username}</label>
 <input id="username" name="username" value="${username}" required autocomplete="username"
  autocapitalize="none" autocorrect="off"
- spellcheck="false"${failed ? html` aria-describedby="message"` : ''}${username === '' ? AUTOFOCUS : ''}>
+ spellcheck="false"${wrong}${failed ? html` aria-describedby="message"` : ''}${username === '' ? AUTOFOCUS : ''}>
 </div>
 <div class="field">
-<label for="password">Password</label>
+<label for="password">${texts.password}</label>
 <input id="password" name="password" type="password" required autocomplete="current-password"
- autocapitalize="none" autocorrect="off" spellcheck="false"
+ autocapitalize="none" autocorrect="off" spellcheck="false"${wrong}
  aria-describedby="${failed ? 'message ' : ''}password-note"${username === '' ? '' : AUTOFOCUS}>
-<p class="quiet" id="password-note">Enter it only here, at ${SERVICE}. ${name} does not see it.</p>
+<p class="quiet" id="password-note">${texts.passwordNote(html`<bdi>${service.name}</bdi>`, name)}</p>
 </div>
-<button>Sign in</button>
+<button>${texts.signIn}</button>
+<button class="secondary" name="${CANCEL}" value="yes" formnovalidate>${texts.cancel}</button>
 </form>
-<p class="quiet last">Not expecting this? Close this page, and ${name} gets nothing.</p>`
+${links(service, texts)}<p class="quiet last">${returnsTo(redirectUri, texts)}</p>
+<p class="quiet">${texts.notExpected(name)}</p>`
   )
 }
 
 const AUTOFOCUS = html` autofocus`
 
-function permissions(name: Html, scopes: readonly string[]): Html {
-  if (scopes.length === 0) {
-    return html`<p><strong>${name}</strong> asks to sign you in, and names no particular permissions.</p>`
-  }
-  return html`<p><strong>${name}</strong> asks you to sign in. <span id="scopes">This gives it access to:</span></p>
+function permissions(name: Html, scopes: readonly string[], words: LoginPage['words'], texts: Texts): Html {
+  if (scopes.length === 0) return html`<p>${texts.asksToSignIn(name)}</p>`
+  return html`<p>${texts.asksForScopes(name)} <span id="scopes">${texts.scopesGiven(scopes.length)}</span></p>
 <ul role="list" aria-labelledby="scopes">
-${scopes.map(scope => html`<li>${inWords(scope)}<code>${scope}</code></li>\n`)}</ul>`
+${scopes.map(scope => html`<li>${wordsFor(words.get(scope))}<code>${scope}</code></li>\n`)}</ul>`
 }
 
-/**
- * A scope in words: "Heroes: top ten (read only)" for `heroes:top_ten.readonly`. Empty for other forms, such as a URL.
- */
-function inWords(scope: string): string {
-  const [, path, modifier] = /^([\w-]+(?::[\w-]+)*)(?:\.([\w-]+))?$/.exec(scope) ?? []
-  if (path === undefined) return ''
-  const words = path.replaceAll(/[_-]+/g, ' ').replaceAll(':', ': ')
-  const limit = modifier?.replace(/^read(only)?$/i, 'read only').replaceAll(/[_-]+/g, ' ')
-  return words.charAt(0).toUpperCase() + words.slice(1) + (limit === undefined ? '' : ` (${limit})`)
+const wordsFor = (words: string | undefined): Html => (words === undefined ? html`` : html`<bdi>${words}</bdi>`)
+
+function describe({ retry }: LoginFailure, texts: Texts): Html {
+  if (retry === undefined) return html`${texts.wrongCredentials}`
+  const { wait, time } = retryTime(retry.seconds, retry.now, texts)
+  return texts.tooManyAttempts(wait, time)
 }
 
+function links({ signupUrl, resetUrl }: ServiceDescription, texts: Texts): Html {
+  const reset = resetUrl === undefined ? html`` : html`<p><a href="${resetUrl}">${texts.forgotPassword}</a></p>\n`
+  const signup =
+    signupUrl === undefined
+      ? html``
+      : html`<p>${texts.noAccount} <a href="${signupUrl}">${texts.createAccount}</a></p>\n`
+  return signupUrl === undefined && resetUrl === undefined ? html`` : html`<div class="links">${reset}${signup}</div>\n`
+}
+
+/** The longest query string of the form's address. A link of this length has room among the headers of a request. */
+const MOST_QUERY = 16_384
+
 /**
- * Divides the fields into hidden inputs and a query string. The query string has the fields that a browser would change
- * as inputs: it sends every line break as CR LF, gives `_charset_` a value of its own, and sends no input without a
- * name. A `username` or `password` is left out, because the service would take it for what the person typed.
+ * Divides the fields into hidden inputs and a query string. The inputs have all but those that a browser would change:
+ * it sends every line break as CR LF, gives `_charset_` a value of its own, and sends no input without a name. One with
+ * the name of a button would be sent twice. The query string has every field, so that a reload is the form again, or
+ * where that would be too long, those alone that are no input. A `username` or `password` is left out of both, because
+ * the service would take it for what the person typed.
  */
 function divideFields(fields: LoginPage['fields']): { hidden: (readonly [string, string])[]; query: string } {
   const hidden: (readonly [string, string])[] = []
-  const query = new URLSearchParams()
+  const all = new URLSearchParams()
+  const others = new URLSearchParams()
   for (const field of fields) {
     const [name, value] = field
     if (name === 'username' || name === 'password') continue
-    if (name === '' || name.toLowerCase() === '_charset_' || /[\r\n]/.test(name + value)) query.append(name, value)
-    else hidden.push(field)
+    all.append(name, value)
+    if (isSentUnchanged(name, value)) hidden.push(field)
+    else others.append(name, value)
   }
-  return { hidden, query: query.toString() }
+  const query = all.toString()
+  return { hidden, query: query.length > MOST_QUERY ? others.toString() : query }
 }
+
+const isSentUnchanged = (name: string, value: string): boolean =>
+  name !== '' && name !== CANCEL && name.toLowerCase() !== '_charset_' && !/[\r\n]/.test(name + value)

@@ -5,14 +5,20 @@ import { originOf } from '../client-address.js'
 import { type Form, parseForm, queryString, requireShort } from '../forms.js'
 import type { Http } from '../http.js'
 import { refuseFormsOfOtherSites } from '../other-sites.js'
-import { PAGE_HEADERS } from '../pages/layout.js'
-import { loginPage } from '../pages/login-page.js'
+import { languageFor } from '../pages/languages.js'
+import { pageHeaders } from '../pages/layout.js'
+import { CANCEL, type LoginFailure, loginPage, type ServiceDescription } from '../pages/login-page.js'
 import { pageRoutes } from '../pages/page-routes.js'
 
-type AuthorizeUseCases = Pick<UseCases, 'resolveRedirect' | 'judgeRequest' | 'authorize'>
+type AuthorizeUseCases = Pick<UseCases, 'resolveRedirect' | 'judgeRequest' | 'authorize' | 'describeScopes'>
 
 /** The authorization endpoint of RFC 6749 section 4.1. It answers people, so its failures are pages and redirects. */
-export const authorizeRoutes = (http: Http, useCases: AuthorizeUseCases, publicUrl: () => string): void => {
+export const authorizeRoutes = (
+  http: Http,
+  useCases: AuthorizeUseCases,
+  publicUrl: () => string,
+  service: ServiceDescription
+): void => {
   /**
    * Checks an authorization request. Undefined when the client has been told by redirect what is wrong with it. Throws
    * when there is no redirect URI to trust.
@@ -33,9 +39,14 @@ export const authorizeRoutes = (http: Http, useCases: AuthorizeUseCases, publicU
     try {
       const authorization = useCases.judgeRequest(client, request)
       const { scopes } = authorization
-      const show = (status: number, failure?: Failure): void => {
-        const page = loginPage({ client, scopes, fields: parameters, action: 'code', ...failure })
-        reply.code(status).headers(PAGE_HEADERS).send(page)
+      const show = async (status: number, failure?: LoginFailure): Promise<void> => {
+        const words = await useCases.describeScopes(scopes)
+        const language = languageFor(reply.request.headers['accept-language'])
+        const request = { client, scopes, words, redirectUri, fields: parameters, action: 'code' }
+        reply
+          .code(status)
+          .headers(pageHeaders(language))
+          .send(loginPage({ language, service, ...request, failure }))
       }
       return { authorization, redirect, show }
     } catch (error) {
@@ -48,7 +59,7 @@ export const authorizeRoutes = (http: Http, useCases: AuthorizeUseCases, publicU
   const routes = (http: Http): void => {
     http.get('/auth/code', async (request, reply) => {
       const checked = await check(parseForm(queryString(request.url)), '', reply)
-      checked?.show(200)
+      await checked?.show(200)
       return reply
     })
 
@@ -58,6 +69,10 @@ export const authorizeRoutes = (http: Http, useCases: AuthorizeUseCases, publicU
       const shown = SHOWN_USERNAME.test(username) ? username : ''
       const checked = await check(requestParameters(form, parseForm(queryString(request.url))), username, reply)
       if (checked === undefined) return reply
+      if (form.has(CANCEL)) {
+        checked.redirect({ error: 'access_denied' })
+        return reply
+      }
       try {
         const password = form.get('password') ?? ''
         const attempt = { username, password, ...originOf(request) }
@@ -65,10 +80,10 @@ export const authorizeRoutes = (http: Http, useCases: AuthorizeUseCases, publicU
       } catch (error) {
         if (!(error instanceof DomainError)) throw error
         const { code, retryAfterSeconds = 0 } = error
-        if (code === 'access_denied') checked.show(403, { username: shown, message: WRONG_CREDENTIALS })
+        if (code === 'access_denied') await checked.show(403, { username: shown })
         else if (code === 'too_many_attempts') {
           reply.header('retry-after', retryAfterSeconds)
-          checked.show(429, { username: shown, message: tooMany(retryAfterSeconds) })
+          await checked.show(429, { username: shown, retry: { seconds: retryAfterSeconds, now: new Date() } })
         } else throw error
       }
       return reply
@@ -77,25 +92,13 @@ export const authorizeRoutes = (http: Http, useCases: AuthorizeUseCases, publicU
   http.register(pageRoutes(routes))
 }
 
-interface Failure {
-  readonly username: string
-  readonly message: string
-}
-
 interface CheckedRequest {
   readonly authorization: Authorization
   /** Redirects the person to the client with `answer`, the state and the issuer. */
   redirect(answer: Readonly<Record<string, string>>): void
   /** Answers with the login page. */
-  show(status: number, failure?: Failure): void
+  show(status: number, failure?: LoginFailure): Promise<void>
 }
-
-const WRONG_CREDENTIALS = 'The username or the password is wrong.'
-
-const tooMany = (seconds: number): string =>
-  `There were too many attempts to sign in. Try again in ${IN_MINUTES.format(Math.ceil(seconds / 60))}.`
-
-const IN_MINUTES = new Intl.NumberFormat('en', { style: 'unit', unit: 'minute', unitDisplay: 'long' })
 
 const authorizationRequest = (parameters: Form): AuthorizationRequest => ({
   clientId: parameters.get('client_id'),
@@ -115,22 +118,27 @@ const MOST_STATE_BYTES = 4096
 /** Limits what the page and the redirect repeat, in bytes of UTF-8. Throws `invalid_request`. */
 const requireEchoable = (parameters: Form, username: string): void => {
   if (Buffer.byteLength(parameters.get('state') ?? '') > MOST_STATE_BYTES) {
-    throw new DomainError('invalid_request', `state is longer than ${MOST_STATE_BYTES} bytes`)
+    throw new DomainError('invalid_request', `state is longer than ${MOST_STATE_BYTES} bytes`, { fault: 'too_long' })
   }
   requireShort([username, ...parameters].flat())
 }
 
-/** The parameters of the authorization request, from the form and the query string, without what the person typed. */
+/**
+ * The parameters of the authorization request, from the form and the query string. What the person typed or pressed is
+ * read from the form alone, and is none of them.
+ */
 const requestParameters = (form: Form, query: Form): Form => {
   for (const [name, value] of query) {
-    if (!TYPED.has(name) && (form.get(name) ?? value) !== value) {
-      throw new DomainError('invalid_request', 'the form and the link contradict each other')
+    if (!INPUTS.has(name) && (form.get(name) ?? value) !== value) {
+      throw new DomainError('invalid_request', 'the form and the link contradict each other', {
+        fault: 'contradictory'
+      })
     }
   }
-  return new Map([...query, ...form].filter(([name]) => !TYPED.has(name)))
+  return new Map([...query, ...[...form].filter(([name]) => !INPUTS.has(name))])
 }
 
-const TYPED = new Set(['username', 'password'])
+const INPUTS = new Set(['username', 'password', CANCEL])
 
 /** RFC 6749 section 4.1.2: a redirect URI keeps the query that it has. */
 const withQuery = (uri: string, query: URLSearchParams): string => `${uri}${uri.includes('?') ? '&' : '?'}${query}`

@@ -2,7 +2,8 @@ import { couldBeIssued, DomainError } from '../../../core/index.js'
 import { parseForm, queryString, requireShort } from '../forms.js'
 import type { Http } from '../http.js'
 import { codePage, refusalPage } from '../pages/callback-page.js'
-import { PAGE_HEADERS } from '../pages/layout.js'
+import { languageFor } from '../pages/languages.js'
+import { pageHeaders } from '../pages/layout.js'
 import { pageRoutes } from '../pages/page-routes.js'
 
 /**
@@ -16,14 +17,16 @@ export const callbackRoutes = (http: Http, publicUrl: () => string): void => {
         const code = parameters.get('code') ?? ''
         const error = parameters.get('error')
         const description = parameters.get('error_description') ?? ''
-        reply.headers(PAGE_HEADERS)
+        const language = languageFor(request.headers['accept-language'])
+        reply.headers(pageHeaders(language))
         if (error !== undefined) {
           requireShort([error, description])
-          return refusalPage(error, description)
+          return refusalPage(language, error, description)
         }
         // A text that cannot be a code comes from the author of the link, and the person would paste it into a shell.
         if (!couldBeIssued(code)) throw new DomainError('invalid_request', 'the link has neither a code nor an error')
         return codePage(
+          language,
           code,
           `curl ${publicUrl()}/auth/token -u local -d grant_type=authorization_code -d code=${code}`
         )

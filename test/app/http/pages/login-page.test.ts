@@ -2,26 +2,63 @@ import { createHash } from 'node:crypto'
 import helmet from '@fastify/helmet'
 import fastify from 'fastify'
 import t from 'tap'
+import { codePage, refusalPage } from '../../../../app/http/pages/callback-page.js'
 import { errorPage } from '../../../../app/http/pages/error-page.js'
-import { CSP_DIRECTIVES, PAGE_HEADERS } from '../../../../app/http/pages/layout.js'
+import { type Language, languageFor } from '../../../../app/http/pages/languages.js'
+import { CSP_DIRECTIVES, pageHeaders } from '../../../../app/http/pages/layout.js'
 import { type LoginPage, loginPage } from '../../../../app/http/pages/login-page.js'
+import { TEXTS, type Texts } from '../../../../app/http/pages/texts.js'
+import type { Fault } from '../../../../core/index.js'
+
+const SERVICE = { name: 'Heroes', signupUrl: undefined, resetUrl: undefined }
 
 const login = (changes: Partial<LoginPage> = {}) =>
-  loginPage({ client: { id: 'viewer' }, scopes: [], fields: [], action: '/auth/code', ...changes })
+  loginPage({
+    language: 'en',
+    service: SERVICE,
+    client: { id: 'viewer' },
+    scopes: [],
+    words: new Map(),
+    redirectUri: 'https://shop.example/callback',
+    fields: [],
+    action: '/auth/code',
+    ...changes
+  })
 
-const failure = { status: 400, title: 'No such client', message: 'It is not known.', advice: 'Start again.' }
+const failure = {
+  status: 400,
+  message: 'it is not known',
+  fault: undefined,
+  language: 'en',
+  service: 'Heroes',
+  requestId: 'req-1'
+} as const
+
+const LANGUAGES: readonly Language[] = ['en', 'de', 'fr', 'es']
+
+const FAULTS: readonly Fault[] = [
+  'unknown_client',
+  'no_redirect_uri',
+  'other_redirect_uri',
+  'unnamed_redirect_uri',
+  'too_long',
+  'contradictory'
+]
+
+const NOON = new Date('2026-11-22T12:00:30.000Z')
 
 /** The text that a person reads, without tags and with single spaces. */
 const text = (page: string) =>
   page
     .slice(page.indexOf('<main>'))
+    .replaceAll(/<\/?(?:bdi|strong|span|time)\b[^>]*>/g, '')
     .replaceAll(/<[^>]*>/g, ' ')
     .replaceAll(/\s+/g, ' ')
 
 const count = (page: string, part: string | RegExp) => page.split(part).length - 1
 
 t.test('a page has one language, title, heading and main part, and loads and runs nothing', async t => {
-  for (const page of [login(), errorPage(failure)]) {
+  for (const page of [login(), errorPage(failure), codePage('en', 'x', 'curl'), refusalPage('en', 'x', 'y')]) {
     t.match(page, /^<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n/)
     t.match(page, '<meta name="viewport" content="width=device-width, initial-scale=1">')
     t.match(page, '<meta name="color-scheme" content="light dark">')
@@ -35,18 +72,20 @@ t.test('the policy allows the style that the pages hold, and nothing else', asyn
     const style = page.slice(page.indexOf('<style>') + 7, page.indexOf('</style>'))
     const hash = createHash('sha256').update(style).digest('base64')
     t.equal(
-      PAGE_HEADERS['content-security-policy'],
+      pageHeaders('en')['content-security-policy'],
       `default-src 'none';style-src 'sha256-${hash}';frame-ancestors 'none';base-uri 'none'`
     )
   }
 })
 
-t.test('a page is not cached and sends no referrer', async t => {
-  const { 'content-security-policy': _, ...others } = PAGE_HEADERS
+t.test('a page is not cached, sends no referrer and says in which language it is', async t => {
+  const { 'content-security-policy': _, ...others } = pageHeaders('fr')
   t.strictSame(others, {
     'content-type': 'text/html; charset=utf-8',
     'cache-control': 'no-store',
-    'referrer-policy': 'no-referrer'
+    'referrer-policy': 'no-referrer',
+    'content-language': 'fr',
+    vary: 'accept-language'
   })
 })
 
@@ -55,7 +94,7 @@ t.test('helmet makes the same policy from the directives', async t => {
   await app.register(helmet, { contentSecurityPolicy: { useDefaults: false, directives: CSP_DIRECTIVES } })
   app.get('/', async () => '')
   const { headers } = await app.inject('/')
-  t.equal(headers['content-security-policy'], PAGE_HEADERS['content-security-policy'])
+  t.equal(headers['content-security-policy'], pageHeaders('en')['content-security-policy'])
 })
 
 t.test('the fields have labels and tell password managers and keyboards what they are for', async t => {
@@ -80,24 +119,18 @@ t.test('the page says who sees the password and how to refuse', async t => {
   t.match(page, 'Not expecting this? Close this page, and Hero Viewer gets nothing.')
 })
 
-t.test('a scope is shown in words where there are some, and always as it is', async t => {
-  const words = {
-    heroes: 'Heroes',
-    'heroes:write': 'Heroes: write',
-    'heroes.readonly': 'Heroes (read only)',
-    'heroes.read': 'Heroes (read only)',
-    'heroes:top_ten.bulk-edit': 'Heroes: top ten (bulk edit)',
-    'https://example.com/heroes.read': '',
-    'heroes:': '',
-    'a.b.c': '',
-    'a&b': ''
-  }
-  for (const [scope, wanted] of Object.entries(words)) {
-    t.match(login({ scopes: [scope] }), `<li>${wanted}<code>${scope.replace('&', '&amp;')}</code></li>`)
-  }
-  const page = login({ scopes: Object.keys(words) })
-  t.match(text(page), 'viewer asks you to sign in. This gives it access to:')
-  t.equal(count(page, '<li>'), Object.keys(words).length)
+t.test('a scope is shown in the words of the operator where there are some, and always as it is', async t => {
+  const words = new Map([
+    ['heroes', 'See the “heroes”'],
+    ['a&b', '<b>']
+  ])
+  const page = login({ scopes: ['heroes', 'heroes:top_ten.readonly', 'a&b'], words })
+  t.match(page, '<li><bdi>See the “heroes”</bdi><code>heroes</code></li>')
+  t.match(page, '<li><code>heroes:top_ten.readonly</code></li>', 'no words are made up')
+  t.match(page, '<li><bdi>&lt;b&gt;</bdi><code>a&amp;b</code></li>')
+  t.equal(count(page, '<li>'), 3)
+  t.match(text(page), 'viewer asks you to sign in. By signing in, you give it these permissions:')
+  t.match(text(login({ scopes: ['a'] })), 'By signing in, you give it this permission:')
 })
 
 t.test('without scopes the page says that the client asks to sign the person in', async t => {
@@ -113,7 +146,6 @@ t.test('every parameter of the request becomes a hidden field', async t => {
       ['foo', '']
     ])
   })
-  t.match(page, 'action="/auth/code"')
   t.match(page, '<input type="hidden" name="client_id" value="viewer">')
   t.match(page, '<input type="hidden" name="state" value=" a+b%20\té&quot;&lt;">')
   t.match(page, '<input type="hidden" name="foo" value="">')
@@ -141,6 +173,80 @@ t.test('a username or password among the parameters does not reach the form', as
     ]
   })
   t.notMatch(page, /mallory|hunter2|type="hidden"/)
+  t.match(page, 'action="/auth/code">')
+})
+
+const actionOf = (page: string): string => /<form method="post" action="([^"]*)">/.exec(page)?.[1] ?? ''
+
+t.test('the address of the form keeps every parameter, so that a reload is the form again', async t => {
+  const fields = [
+    ['state', ' a+b%20é"<\n'],
+    ['x', '&=#?']
+  ] as const
+  const action = actionOf(login({ fields })).replaceAll('&amp;', '&')
+  t.match(action, /^\/auth\/code\?[!-~]+$/)
+  t.strictSame([...new URL(action, 'http://x').searchParams], fields)
+})
+
+t.test('an address that no link can carry keeps those parameters alone that are no field', async t => {
+  const withState = (length: number) =>
+    login({
+      fields: [
+        ['state', 'x'.repeat(length)],
+        ['line', '\n']
+      ]
+    })
+  const rest = '/auth/code?state=&amp;line=%0A'.length
+  const most = 16_384 + '/auth/code?'.length + '&amp;'.length - 1
+  t.equal(actionOf(withState(most - rest)).length, most)
+  t.equal(actionOf(withState(most - rest + 1)), '/auth/code?line=%0A')
+  t.match(withState(most - rest + 1), 'type="hidden" name="state"')
+})
+
+t.test('the button that cancels comes second, asks for no field, and its name is never sent twice', async t => {
+  const page = login({ fields: [['cancel', 'x']] })
+  t.match(
+    page,
+    '<button>Sign in</button>\n<button class="secondary" name="cancel" value="yes" formnovalidate>Cancel</button>\n</form>'
+  )
+  t.notMatch(page, 'type="hidden"')
+  t.match(page, 'action="/auth/code?cancel=x"')
+})
+
+t.test('the page says where the person will return to, in letters that cannot deceive', async t => {
+  const cases: [redirectUri: string, words: string][] = [
+    ['https://shop.example/callback?x=1', 'You will return to shop.example.'],
+    ['https://SHOP.example:443/', 'You will return to shop.example.'],
+    ['https://shop.example:8443/', 'You will return to shop.example:8443.'],
+    ['https://shop.example@evil.example/', 'You will return to evil.example.'],
+    ['https://xn--pple-43d.example/', 'You will return to xn--pple-43d.example.'],
+    ['https://%D0%B0pple.example/', 'You will return to xn--pple-43d.example.'],
+    ['https://[2001:db8:0::1]/', 'You will return to [2001:db8::1].'],
+    ['https://256.256.256.256/cb', 'You will return to https://256.256.256.256/cb.'],
+    ['https://localhost.example/', 'You will return to localhost.example.'],
+    ['http://127.0.0.1:3000/callback', 'You will return to an application on this device (127.0.0.1:3000).'],
+    ['https://0x7f.1/', 'You will return to an application on this device (127.0.0.1).'],
+    ['http://[::1]/callback', 'You will return to an application on this device ([::1]).'],
+    ['http://localhost:1?x', 'You will return to an application on this device (localhost:1).'],
+    ['com.example.app:/cb', 'You will return to the application com.example.app on this device.'],
+    ['com.example.app://shop.example/cb', 'You will return to the application com.example.app on this device.']
+  ]
+  for (const [redirectUri, words] of cases) t.match(text(login({ redirectUri })), words, redirectUri)
+})
+
+t.test('there are links for people without an account or a password where there is a place for them', async t => {
+  t.notMatch(login(), '<a ')
+  const signupUrl = 'https://shop.example/join?a=1&b=2'
+  const resetUrl = 'https://shop.example/forgotten'
+  const links = (changes: object) =>
+    Array.from(login({ service: { ...SERVICE, ...changes } }).matchAll(/<a href="([^"]*)">([^<]*)</g), link =>
+      link.slice(1)
+    )
+  const signup = ['https://shop.example/join?a=1&amp;b=2', 'Create an account']
+  const reset = [resetUrl, 'Forgot your password?']
+  t.strictSame(links({ signupUrl }), [signup])
+  t.strictSame(links({ resetUrl }), [reset])
+  t.strictSame(links({ signupUrl, resetUrl }), [reset, signup])
 })
 
 t.test('at first the username has the focus and no error is shown', async t => {
@@ -149,31 +255,164 @@ t.test('at first the username has the focus and no error is shown', async t => {
   t.match(page, /name="username"[^>]* autofocus>/)
   t.equal(count(page, ' autofocus'), 1)
   t.match(page, /name="password"[^>]*\saria-describedby="password-note">/)
-  t.notMatch(page, /role="alert"|"message/)
+  t.notMatch(page, /role="alert"|"message|aria-invalid/)
 })
 
 t.test(
   'after a failure the message is announced and describes both fields, and the password has the focus',
   async t => {
-    const page = login({ username: 'ana', message: 'That was not right.' })
+    const page = login({ failure: { username: 'ana' } })
     t.match(page, '<title>Error: Sign in to Heroes</title>')
-    t.match(page, '<p role="alert" id="message">That was not right.</p>')
-    t.match(page, /name="username" value="ana"[^>]*\saria-describedby="message">/)
-    t.match(page, /name="password"[^>]*\saria-describedby="message password-note" autofocus>/)
+    t.match(page, '<p role="alert" id="message">The username or the password is wrong.</p>')
+    t.match(page, /name="username" value="ana"[^>]*\saria-invalid="true" aria-describedby="message">/)
+    t.match(page, /name="password"[^>]*\saria-invalid="true"\s+aria-describedby="message password-note" autofocus>/)
     t.equal(count(page, ' autofocus'), 1)
   }
 )
 
 t.test('after a failure without a username the username has the focus', async t => {
-  t.match(login({ username: '', message: 'x' }), /name="username"[^>]*\saria-describedby="message" autofocus>/)
+  t.match(login({ failure: { username: '' } }), /name="username"[^>]*\saria-describedby="message" autofocus>/)
 })
 
-t.test('an error page says what went wrong and what to do', async t => {
+t.test('a throttled person reads how long to wait and until what time, in UTC, rounded up', async t => {
+  const message = (seconds: number, language: Language = 'en') => {
+    const page = login({ language, failure: { username: 'ana', retry: { seconds, now: NOON } } })
+    t.notMatch(page, 'aria-invalid')
+    return /id="message">(.*)<\/p>/.exec(page)?.[1]
+  }
+  t.equal(
+    message(720),
+    'There were too many attempts to sign in. Try again in 12 minutes, after <time datetime="2026-11-22T12:13:00.000Z">12:13 UTC</time>.'
+  )
+  const plain = (seconds: number, language?: Language) => message(seconds, language)?.replaceAll(/<[^>]*>/g, '')
+  t.match(plain(1), 'Try again in 1 minute, after 12:01 UTC.')
+  t.match(plain(61), 'Try again in 2 minutes, after 12:02 UTC.')
+  t.match(plain(7199), 'Try again in 120 minutes, after 14:01 UTC.')
+  t.match(plain(7200), /in 2 hours, after 22 November 2026 at 14:01 UTC\.$/)
+  t.match(plain(172_799), /in 48 hours, after 24 November 2026 at 12:01 UTC\.$/)
+  t.match(plain(172_800), /in 2 days, after 24 November 2026 at 12:01 UTC\.$/)
+  t.match(plain(30, 'de'), 'Versuchen Sie es in 1 Minute noch einmal, ab 12:01 UTC.')
+  t.match(plain(720, 'de'), 'Versuchen Sie es in 12 Minuten noch einmal, ab 12:13 UTC.')
+  t.match(plain(30, 'fr'), 'Réessayez dans 1 minute (12:01 UTC).')
+  t.match(plain(720, 'fr'), 'Réessayez dans 12 minutes (12:13 UTC).')
+  t.match(plain(30, 'es'), 'Vuelva a intentarlo dentro de 1 minuto (12:01 UTC).')
+  t.match(plain(720, 'es'), 'Vuelva a intentarlo dentro de 12 minutos (12:13 UTC).')
+})
+
+t.test('an error page says what went wrong and what to do, and names the request for the operator', async t => {
   const page = errorPage(failure)
-  t.match(page, '<title>Error: No such client</title>')
-  t.match(page, '<h1>No such client</h1>\n<p>It is not known.</p>\n<p>Start again.</p>')
+  t.match(page, '<title>Error: This sign-in link does not work</title>')
+  t.match(
+    page,
+    /<h1>This sign-in link does not work<\/h1>\n<p>Part of the link is missing[^<]*<\/p>\n<p>Go back to the application/
+  )
+  t.match(page, '<p class="quiet">Request <span class="id">req-1</span></p>')
+  t.match(page, '<p class="quiet">For developers: <span lang="en">it is not known</span></p>')
   t.match(text(page), 'Heroes, error 400')
   t.notMatch(page, '<form')
+})
+
+t.test('each kind of failure has words of its own, and one of the service itself tells nothing of it', async t => {
+  const words = new Set<string>()
+  for (const fault of FAULTS) {
+    const page = text(errorPage({ ...failure, fault }))
+    t.match(page, 'This sign-in link does not work')
+    words.add(page)
+  }
+  const statuses: [status: number, wanted: RegExp][] = [
+    [400, /link does not work .*For developers: it is not known/],
+    [403, /was refused Another website sent this form\. Close this page/],
+    [405, /called in a way that it does not know/],
+    [413, /is too long/],
+    [415, /link does not work/],
+    [500, /Something went wrong here The service failed\. This is not your fault\./],
+    [503, /Signing in is not possible right now The service has too much to do/]
+  ]
+  for (const [status, wanted] of statuses) {
+    const page = text(errorPage({ ...failure, status }))
+    t.match(page, wanted)
+    t.match(page, `error ${status}`)
+    if (status >= 500 || status === 403) t.notMatch(page, 'it is not known', String(status))
+  }
+  t.equal(words.size, FAULTS.length)
+})
+
+t.test('the language is the one that the browser likes best, and English for everybody else', async t => {
+  const cases: [accepted: string | undefined, language: Language][] = [
+    [undefined, 'en'],
+    ['', 'en'],
+    ['*', 'en'],
+    ['it', 'en'],
+    ['it-IT,it;q=0.9', 'en'],
+    ['de', 'de'],
+    ['DE-at', 'de'],
+    ['de-Latn-CH-1996', 'de'],
+    ['fr-CH, fr;q=0.9, en;q=0.8, de;q=0.7, *;q=0.5', 'fr'],
+    ['it, es-419;q=0.8, en;q=0.5', 'es'],
+    ['en;q=0.4,es;q=0.5', 'es'],
+    ['de;q=0, fr;q=0.1', 'fr'],
+    ['en;q=0', 'en'],
+    ['deutsch', 'en'],
+    [';;q=,,-;q=x', 'en'],
+    ['__proto__', 'en'],
+    ['\u00ff\u0000', 'en']
+  ]
+  for (const [accepted, language] of cases) t.equal(languageFor(accepted), language, JSON.stringify(accepted))
+})
+
+/** Every page in a language, with every part that it can have. */
+const everyPage = (language: Language): readonly string[] => {
+  const service = { name: 'Heroes', signupUrl: 'https://x.example/1', resetUrl: 'https://x.example/2' }
+  const retry = { seconds: 720, now: NOON }
+  return [
+    login({ language, service }),
+    login({ language, scopes: ['a'], redirectUri: 'http://localhost/' }),
+    login({ language, scopes: ['a', 'b'], redirectUri: 'com.example:/' }),
+    login({ language, failure: { username: '' } }),
+    login({ language, failure: { username: '', retry } }),
+    ...FAULTS.map(fault => errorPage({ ...failure, language, fault })),
+    ...[400, 403, 405, 413, 500, 503].map(status => errorPage({ ...failure, language, status })),
+    codePage(language, 'x', 'curl'),
+    refusalPage(language, 'x', '')
+  ]
+}
+
+t.test('every text of every page is in the language of the page, and in no other', async t => {
+  const readBy = new Map<string, Language>()
+  const shared: string[] = []
+  for (const language of LANGUAGES) {
+    for (const page of everyPage(language)) {
+      t.match(page, `<html lang="${language}">`)
+      const head = /<title>(.*?)<\/title>/.exec(page)?.[1]
+      const parts = page
+        .slice(page.indexOf('<main>'))
+        .replaceAll(/<(\w+) [^>]*lang="en">.*?<\/\1>/g, '')
+        .split(/<[^>]*>/)
+      for (const part of [head, ...parts]) {
+        const words = part?.trim() ?? ''
+        if (!/\p{L}{3}/u.test(words)) continue
+        const other = readBy.get(words)
+        if (other !== undefined && other !== language) shared.push(words)
+        readBy.set(words, language)
+      }
+    }
+  }
+  const names = ['Heroes', 'viewer', 'shop.example', 'localhost', 'com.example', 'req-1', 'local', 'curl', '12:13 UTC']
+  t.strictSame(
+    [...new Set(shared)].filter(words => !names.includes(words)),
+    [400, 403, 405, 413, 500, 503].map(status => `Heroes, error ${status}`),
+    'English and Spanish have these in common'
+  )
+})
+
+t.test('a language that lacks a text, or a table that lacks a language, does not compile', async t => {
+  const { signIn: _, ...rest } = TEXTS.de
+  // @ts-expect-error The text `signIn` is missing.
+  const lacking: Texts = rest
+  const { es: __, ...others } = TEXTS
+  // @ts-expect-error The language `es` is missing.
+  const table: Record<Language, Texts> = others
+  t.ok(lacking && table)
 })
 
 t.test('no text becomes markup, wherever it is in the page', async t => {
@@ -182,15 +421,24 @@ t.test('no text becomes markup, wherever it is in the page', async t => {
   const pages = [
     login({ client: { id: nasty } }),
     login({ client: { id: 'viewer', name: nasty } }),
+    login({ service: { ...SERVICE, name: nasty } }),
+    login({ service: { ...SERVICE, signupUrl: nasty } }),
+    login({ service: { ...SERVICE, resetUrl: nasty } }),
     login({ scopes: [nasty] }),
+    login({ scopes: ['a'], words: new Map([['a', nasty]]) }),
+    login({ redirectUri: `https://[${nasty}` }),
+    login({ redirectUri: `${nasty}:x` }),
     login({ fields: [[nasty, 'x']] }),
     login({ fields: [['x', nasty]] }),
     login({ action: nasty }),
-    login({ username: nasty }),
-    login({ message: nasty }),
-    errorPage({ ...failure, title: nasty }),
+    login({ failure: { username: nasty } }),
     errorPage({ ...failure, message: nasty }),
-    errorPage({ ...failure, advice: nasty })
+    errorPage({ ...failure, service: nasty }),
+    errorPage({ ...failure, requestId: nasty }),
+    codePage('en', nasty, 'x'),
+    codePage('en', 'x', nasty),
+    refusalPage('en', nasty, 'x'),
+    refusalPage('en', 'x', nasty)
   ]
   for (const page of pages) {
     t.notMatch(page, /["']><b>/)

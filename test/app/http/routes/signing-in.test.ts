@@ -1,5 +1,6 @@
 import t from 'tap'
 import { DomainError } from '../../../../core/index.js'
+import { recordLog } from '../../../support/recorded-log.js'
 import {
   createInhabited,
   createService,
@@ -9,7 +10,7 @@ import {
   parametersOf,
   REQUEST
 } from '../../../support/service.js'
-import { ADA } from '../../../support/world.js'
+import { ADA, addClient } from '../../../support/world.js'
 
 t.test('a parameter is read from the form or else from the link, and two different values are a 400 page', async t => {
   const { form } = await createInhabited()
@@ -78,12 +79,188 @@ t.test('a failed login is 403, keeps the username and gives one message for ever
   }
 })
 
+t.test(
+  'wire 6.12: Cancel tells the client access_denied, and counts no attempt, whatever the person typed',
+  async t => {
+    const { form, ports } = await createInhabited({ policy: { loginAttempts: 1 } })
+    const typed = [{}, { username: '', password: '' }, ADA, { ...ADA, password: 'wrong' }]
+    for (const fields of [...typed, ...typed]) {
+      const answer = await form('/auth/code', { ...REQUEST, ...fields, cancel: 'yes' })
+      t.equal(answer.statusCode, 302)
+      t.strictSame(parametersOf(answer.headers.location), {
+        error: 'access_denied',
+        state: REQUEST.state,
+        iss: PUBLIC_URL
+      })
+      t.match(answer.headers, { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
+    }
+    t.equal(await ports.attempts.removeExpired(new Date(Date.UTC(9999, 0)), 1000), 0, 'no attempt is counted')
+    await form('/auth/code', { ...REQUEST, ...ADA, password: 'wrong' })
+    t.equal((await form('/auth/code', { ...REQUEST, ...ADA })).statusCode, 429)
+    t.equal((await form('/auth/code', { ...REQUEST, cancel: 'yes' })).statusCode, 302, 'a throttled person can cancel')
+  }
+)
+
+t.test('a cancelled request is checked like any other', async t => {
+  const { form } = await createInhabited()
+  const cancel = 'yes'
+  t.equal((await form('/auth/code', { ...REQUEST, client_id: 'nobody', cancel })).statusCode, 400)
+  t.equal((await form('/auth/code', { ...REQUEST, redirect_uri: 'https://evil.example', cancel })).statusCode, 400)
+  t.equal((await form('/auth/code', { ...REQUEST, cancel }, { 'sec-fetch-site': 'cross-site' })).statusCode, 403)
+  const fault = await form('/auth/code', { ...REQUEST, scope: 'x', cancel })
+  t.match(parametersOf(fault.headers.location), { error: 'invalid_scope' })
+})
+
+t.test('a parameter of the request that is called cancel cancels nothing', async t => {
+  const { ask, form } = await createInhabited()
+  const page = await ask(loginPath({ cancel: 'x' }))
+  t.notMatch(page.payload, /type="hidden" name="cancel"/)
+  t.match(parametersOf((await form(loginPath({ cancel: 'x' }), ADA)).headers.location), { code: String })
+  const cancelled = await form(loginPath({ cancel: 'x' }), { cancel: 'yes' })
+  t.match(parametersOf(cancelled.headers.location), { error: 'access_denied' })
+})
+
+t.test('wire 6.13: the address of the form shows the form again, after every refusal as well', async t => {
+  const { ask, form } = await createInhabited({ policy: { loginAttempts: 1 } })
+  const path = loginPath({ scope: 'a b', tenant: 'é "&<\r\n+%', state: 'x'.repeat(4096) })
+  const first = await ask(path)
+  const action = (page: string): string => {
+    const reference = /<form method="post" action="([^"]*)">/.exec(page)?.[1]?.replaceAll('&amp;', '&') ?? ''
+    const { pathname, search } = new URL(reference, 'http://x/auth/code?y')
+    return pathname + search
+  }
+  const refused = await form(action(first.payload), { ...ADA, password: 'wrong' })
+  const throttled = await form(action(refused.payload), ADA)
+  t.strictSame([refused.statusCode, throttled.statusCode], [403, 429])
+  for (const { payload } of [first, refused, throttled]) {
+    const again = await ask(action(payload))
+    t.equal(again.statusCode, 200)
+    t.equal(again.payload, first.payload)
+  }
+})
+
+t.test('wire 6.14: the page is in the language that the browser likes best', async t => {
+  const service = await createInhabited({ policy: { loginAttempts: 1 }, callbackPage: true })
+  const { ask, form } = service
+  for (const [accepted, language, button, error] of [
+    ['de-AT,de;q=0.9,en;q=0.8', 'de', 'Anmelden', 'Fehler 4'],
+    ['fr', 'fr', 'Se connecter', 'erreur 4'],
+    ['es-419', 'es', 'Iniciar sesión', 'error 4'],
+    ['it', 'en', 'Sign in', 'error 4']
+  ] as const) {
+    const headers = { 'accept-language': accepted }
+    const wrong = { ...REQUEST, username: language, password: 'wrong' }
+    const pages = [
+      await ask(loginPath(), { headers }),
+      await form('/auth/code', wrong, headers),
+      await form('/auth/code', wrong, headers),
+      await ask('/auth/code', { headers }),
+      await ask('/auth/code', { method: 'PUT', headers }),
+      await ask('/callback?error=x', { headers }),
+      await ask('/callback', { headers }),
+      await ask(loginPath(), { headers: { ...headers, 'accept-encoding': 'gzip' } })
+    ]
+    t.strictSame(
+      pages.map(({ statusCode }) => statusCode),
+      [200, 403, 429, 400, 405, 200, 400, 200]
+    )
+    for (const page of pages) {
+      t.match(page.headers, { 'content-language': language, vary: 'accept-language, accept-encoding' })
+      if (!page.headers['content-encoding']) t.match(page.payload, `<html lang="${language}">`)
+    }
+    for (const page of pages.slice(0, 3)) t.match(page.payload, `<button>${button}</button>`)
+    for (const page of pages.slice(3, 5)) t.match(page.payload, error)
+  }
+})
+
+t.test('wire 6.15: scopes are told in the words of the operator, and others as they are', async t => {
+  const { ask, form, useCases } = await createInhabited()
+  const before = await ask(loginPath({ scope: 'a b' }))
+  t.match(before.payload, '<li><code>a</code></li>\n<li><code>b</code></li>')
+  await useCases.setScopeText({ name: 'a', text: 'See "all" the <heroes>' })
+  await useCases.setScopeText({ name: 'c', text: 'nothing that is asked for' })
+  const words = '<li><bdi>See &quot;all&quot; the &lt;heroes&gt;</bdi><code>a</code></li>\n<li><code>b</code></li>'
+  const failed = await form('/auth/code', { ...REQUEST, scope: 'a b', username: 'ada', password: 'wrong' })
+  for (const { payload } of [await ask(loginPath({ scope: 'a b' })), failed]) {
+    t.match(payload, words)
+    t.notMatch(payload, 'nothing that')
+  }
+})
+
+t.test('wire 6.16: the page names the service and says where it leads and where to get an account', async t => {
+  const signupUrl = 'https://shop.example/join'
+  const resetUrl = 'https://shop.example/forgotten'
+  const { ask, useCases } = await createInhabited({ serviceName: 'Hero & Co', signupUrl, resetUrl })
+  const page = (await ask(loginPath())).payload
+  t.match(page, '<title>Sign in to Hero &amp; Co</title>')
+  t.match(page, `<a href="${signupUrl}">`)
+  t.match(page, `<a href="${resetUrl}">`)
+  t.match(page, 'You will return to <strong><bdi>app.example</bdi></strong>.')
+  t.match((await ask('/auth/code')).payload, 'Hero &amp; Co, error 400')
+  await useCases.changeClient('app', { redirectUri: 'http://127.0.0.1/callback' })
+  const redirect_uri = 'http://127.0.0.1:4711/callback'
+  t.match((await ask(loginPath({ redirect_uri }))).payload, '<bdi>127.0.0.1:4711</bdi>', 'the port of the request')
+})
+
+t.test('wire 6.17: an error page has the id of the request in the log', async t => {
+  const { log, take } = recordLog('info')
+  const { useCases } = await createInhabited()
+  const down = () => Promise.reject(new DomainError('unavailable', 'the database is away'))
+  const { http } = createService({ useCases: { ...useCases, authorize: down }, log })
+  const url = await http.listen({ host: '127.0.0.1', port: 0 })
+  t.teardown(() => http.close())
+  const shown: (string | undefined)[] = []
+  for (const path of ['/auth/code', loginPath({ client_id: 'nobody' })]) {
+    shown.push(/<span class="id">([^<]+)</.exec(await (await fetch(url + path)).text())?.[1])
+  }
+  const body = new URLSearchParams({ ...REQUEST, ...ADA })
+  shown.push(
+    /<span class="id">([^<]+)</.exec(await (await fetch(`${url}/auth/code`, { method: 'POST', body })).text())?.[1]
+  )
+  const lines = take()
+  t.strictSame(
+    lines.filter(({ path }) => path === '/auth/code').map(({ reqId }) => reqId),
+    shown
+  )
+  t.equal(lines.find(({ msg }) => msg === 'a request failed')?.reqId, shown[2])
+})
+
+t.test('a person reads why a link does not work, and the author of the application in which way', async t => {
+  const service = await createInhabited()
+  await addClient(service, 'bare', { redirectUri: undefined })
+  const pages: [request: Parameters<typeof loginPath>[0], words: string][] = [
+    [{ client_id: 'nobody' }, 'The link names an application that is not known here.'],
+    [{ client_id: 'bare' }, 'The application has registered no address to return to.'],
+    [
+      { redirect_uri: 'https://x.example' },
+      'The link leads back to an address that the application has not registered.'
+    ],
+    [{ state: 'x'.repeat(4097) }, 'The link, or what was sent with it, is too long.'],
+    [{ x: 'x'.repeat(16_385) }, 'The link, or what was sent with it, is too long.'],
+    [{ x: 'x'.repeat(9000), y: 'y'.repeat(9000) }, 'The link, or what was sent with it, is too long.']
+  ]
+  for (const [request, words] of pages) {
+    const { payload } = await service.ask(loginPath(request))
+    t.match(payload, `<p>${words}</p>`)
+    t.match(payload, /For developers: <span lang="en">[^<]+<\/span>/)
+  }
+  t.match((await service.form(loginPath({ x: '1' }), { ...ADA, x: '2' })).payload, 'contradict each other')
+  t.match((await service.ask(`${loginPath()}&state=2`)).payload, 'Part of the link is missing, is unreadable or')
+  const many = Array.from({ length: 1001 }, (_, number) => `x${number}=1`).join('&')
+  t.match((await service.ask(`/auth/code?${many}`)).payload, 'is too long')
+})
+
 t.test('a throttled login is 429 with Retry-After and the page', async t => {
   const { form } = await createInhabited({ policy: { loginAttempts: 1, loginWindowSeconds: 50 } })
   await form('/auth/code', { ...REQUEST, ...ADA, password: 'wrong' })
+  const before = Date.now()
   const answer = await form('/auth/code', { ...REQUEST, ...ADA })
+  const after = Date.now()
   t.strictSame([answer.statusCode, answer.headers['retry-after'], answer.headers.location], [429, '50', undefined])
   t.match(answer.payload, /There were too many attempts.*name="username" value="ada"/s)
+  const [, until = '', shown = ''] = /<time datetime="([^"]+)">(\d\d:\d\d) UTC</.exec(answer.payload) ?? []
+  t.equal(shown, until.slice(11, 16))
+  t.ok(Date.parse(until) >= before + 50_000 && Date.parse(until) <= after + 110_000, 'rounded up to a minute')
 })
 
 t.test(
