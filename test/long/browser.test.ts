@@ -73,7 +73,7 @@ const suite = async (executablePath: string): Promise<void> => {
     const { page, console, context, asked, callback } = journey
     await page.goto(journey.address)
     t.equal(await page.title(), 'Sign in to Heroes')
-    t.match(await page.locator('main').innerText(), /Hero Viewer asks you to sign in.*Heroes\s+heroes/s)
+    t.match(await page.locator('main').innerText(), /Hero Viewer asks you to sign in.*this permission:\s+heroes/s)
     await focused(page, 'username')
     t.equal(await signIn(page), 302)
     await arrived(t, journey)
@@ -109,7 +109,10 @@ const suite = async (executablePath: string): Promise<void> => {
     await signIn(page, 'wrong')
     await signIn(page, 'wrong')
     t.equal(await signIn(page), 429)
-    t.match(await page.getByRole('alert').innerText(), /too many attempts to sign in\. Try again in 15 minutes\./)
+    t.match(
+      await page.getByRole('alert').innerText(),
+      /too many attempts to sign in\. Try again in 15 minutes, after \d\d:\d\d UTC\./
+    )
     await focused(page, 'password')
     t.strictSame(callback.received, [])
     t.strictSame(console.filter(isUnexpected), [])
@@ -135,6 +138,77 @@ const suite = async (executablePath: string): Promise<void> => {
     await arrived(t, journey)
   })
 
+  t.test('a person cancels without having typed anything, and the application is told', async t => {
+    const journey = await embark(t, browser, { javaScriptEnabled: false })
+    const { page, callback, service, console } = journey
+    await page.goto(journey.address)
+    const cancel = page.getByRole('button', { name: 'Cancel' })
+    t.equal(await answerTo(page, () => cancel.click()), 302)
+    await page.getByText('Signed in').waitFor()
+    t.strictSame(
+      [...(callback.received[0]?.url.searchParams ?? [])],
+      [
+        ['tenant', 'a&b'],
+        ['error', 'access_denied'],
+        ['state', STATE],
+        ['iss', service.url]
+      ]
+    )
+    t.strictSame(console, [])
+  })
+
+  t.test('Cancel can be reached by keyboard, and Return in a field signs in', async t => {
+    const journey = await embark(t, browser)
+    const { page, callback } = journey
+    await page.goto(journey.address)
+    await focused(page, 'username')
+    for (const key of ['Tab', 'Tab', 'Tab']) await page.keyboard.press(key)
+    await page.locator('button[name=cancel]:focus').waitFor()
+    t.ok(await hasVisibleFocus(page), 'the button')
+    await page.getByLabel('Username').fill(ADA.username)
+    await page.getByLabel('Password').fill(ADA.password)
+    await page.keyboard.press('Enter')
+    await page.getByText('Signed in').waitFor()
+    t.ok(callback.received[0]?.url.searchParams.has('code'))
+  })
+
+  t.test('a reload after a refusal is the form again, and so is a visit to its address', async t => {
+    const journey = await embark(t, browser)
+    const { page, console, service } = journey
+    await page.goto(journey.address)
+    t.equal(await signIn(page, 'wrong'), 403)
+    await answerTo(page, async () => {
+      await page.reload()
+    })
+    t.equal(await page.locator('form').count(), 1)
+    t.equal((await page.goto(page.url()))?.status(), 200)
+    t.equal(await page.getByRole('alert').count(), 0)
+    t.strictSame(console.filter(isUnexpected), [])
+
+    // The browser has sent the wrong password a second time.
+    service.clock.advance(service.policy.loginWindowSeconds)
+    await signIn(page)
+    await arrived(t, journey)
+  })
+
+  for (const [locale, username, password, signIn, cancel] of [
+    ['de-CH', 'Benutzername', 'Passwort', 'Anmelden', 'Abbrechen'],
+    ['fr-FR', 'Nom d’utilisateur', 'Mot de passe', 'Se connecter', 'Annuler'],
+    ['es-MX', 'Nombre de usuario', 'Contraseña', 'Iniciar sesión', 'Cancelar']
+  ] as const) {
+    t.test(`a person whose browser speaks ${locale} signs in`, async t => {
+      const journey = await embark(t, browser, { locale })
+      const { page, console } = journey
+      await page.goto(journey.address)
+      await page.getByLabel(username).fill(ADA.username)
+      await page.getByLabel(password).fill(ADA.password)
+      t.equal(await page.getByRole('button', { name: cancel }).count(), 1)
+      await answerTo(page, () => page.getByRole('button', { name: signIn }).click())
+      await arrived(t, journey)
+      t.strictSame(console, [])
+    })
+  }
+
   t.test('a person signs in without scripts', async t => {
     const journey = await embark(t, browser, { javaScriptEnabled: false })
     await journey.page.goto(journey.address)
@@ -159,13 +233,21 @@ const suite = async (executablePath: string): Promise<void> => {
   })
 
   t.test(
-    'every page has its status, writes nothing to the console, fits every screen and has no barrier that axe-core finds',
+    'every page in every language has its status, writes nothing to the console, loads nothing from elsewhere, fits every screen and has no barrier that axe-core finds',
     async t => {
-      for (const state of await pageStates(t)) {
-        await t.test(state.name, async t => {
-          const { page, context, console } = await openTab(t, browser)
+      const states = await pageStates(t)
+      for (const [state, locale] of states.flatMap(state => LOCALES.map(locale => [state, locale] as const))) {
+        await t.test(`${state.name}, ${locale}`, async t => {
+          const { page, context, console } = await openTab(t, browser, { locale })
+          const hosts = new Set<string>()
+          page.on('request', request => hosts.add(new URL(request.url()).hostname))
           t.equal(await state.open(page), state.status)
           t.strictSame(console.filter(isUnexpected), [])
+          t.equal(await page.evaluate('document.documentElement.lang'), locale.slice(0, 2))
+          t.strictSame(
+            [...hosts].filter(host => host !== '127.0.0.1' && host !== 'localhost'),
+            []
+          )
           t.strictSame(await findBarriers(page), [])
 
           const devtools = await context.newCDPSession(page)
@@ -199,6 +281,8 @@ const suite = async (executablePath: string): Promise<void> => {
     t.ok((await brightness('color')) > 200 && (await brightness('backgroundColor')) < 80, 'dark')
   })
 }
+
+const LOCALES = ['en-GB', 'de-DE', 'fr-FR', 'es-ES'] as const
 
 /** False for the message that Chromium itself writes for every page whose status is an error. */
 const isUnexpected = (message: string): boolean =>

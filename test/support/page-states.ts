@@ -18,6 +18,10 @@ export interface PageState {
 }
 
 const SCOPES = ['heroes', 'heroes:top_ten.readonly', 'https://scopes.example/profile.read']
+const WORDS = {
+  heroes: 'Create, rename and remove heroes',
+  'heroes:top_ten.readonly': 'See the list of the top ten heroes'
+}
 const LONG_SCOPES = ['heroes:of-a-very-long-kind:that_has_many_parts:and_each_of_them_counts.readonly', 'x'.repeat(200)]
 
 /** Starts a service, and lists every page of it that a person can come to see. */
@@ -29,11 +33,20 @@ export const pageStates = async (t: Pick<Test, 'teardown'>): Promise<readonly Pa
   }
   const service = await startService(t, {
     stores: { ...stores, clients: { ...stores.clients, find } },
-    policy: { loginAttempts: 2 }
+    policy: { loginAttempts: 2 },
+    callbackPage: true
   })
   await addClient(service, 'viewer', { name: 'Hero Viewer', allowedScopes: SCOPES })
   const name = `Mount${'ain'.repeat(60)} Hero Viewer`
   await addClient(service, 'a-client-with-an-id-that-goes-on-and-on', { name, allowedScopes: LONG_SCOPES })
+  await addClient(service, 'native', { redirectUri: 'com.example.hero-viewer:/callback' })
+  const whole = await startService(t, {
+    serviceName: 'Bundesheldenverzeichnis',
+    signupUrl: 'https://heroes.example/join',
+    resetUrl: 'https://heroes.example/forgotten'
+  })
+  await addClient(whole, 'viewer', { name: 'Hero Viewer', allowedScopes: SCOPES })
+  for (const [name, text] of Object.entries(WORDS)) await whole.useCases.setScopeText({ name, text })
   const elsewhere = await serveForgery(t, address(service, 'viewer'))
 
   /** Signs in with a wrong password so many times: the status of the last page. */
@@ -54,6 +67,8 @@ export const pageStates = async (t: Pick<Test, 'teardown'>): Promise<readonly Pa
       status: 200,
       open: goto(address(service, 'a-client-with-an-id-that-goes-on-and-on', LONG_SCOPES))
     },
+    { name: 'login-with-words-and-links', status: 200, open: goto(address(whole, 'viewer', SCOPES)) },
+    { name: 'login-for-a-native-application', status: 200, open: goto(address(service, 'native', ['a'])) },
     { name: 'failed-login', status: 403, open: page => fail(page, 1) },
     { name: 'throttled-login', status: 429, open: page => fail(page, 3) },
     { name: 'error-unknown-client', status: 400, open: goto(address(service, 'nobody')) },
@@ -65,7 +80,14 @@ export const pageStates = async (t: Pick<Test, 'teardown'>): Promise<readonly Pa
         return answerTo(page, () => page.getByRole('button').click())
       }
     },
-    { name: 'error-unavailable', status: 503, open: goto(address(service, 'unreachable')) }
+    { name: 'error-unavailable', status: 503, open: goto(address(service, 'unreachable')) },
+    { name: 'callback-with-code', status: 200, open: goto(`${service.url}/callback?code=${'A1b2C3d4'.repeat(4)}`) },
+    { name: 'callback-with-error', status: 200, open: goto(`${service.url}/callback?error=access_denied`) },
+    {
+      name: 'callback-with-description',
+      status: 200,
+      open: goto(`${service.url}/callback?error=invalid_scope&error_description=the%20scope%20is%20malformed`)
+    }
   ]
 }
 
@@ -83,11 +105,11 @@ export const answerTo = async (page: Page, action: () => Promise<void>): Promise
   return response.status()
 }
 
-/** Fills in the login page and sends it: the status of the page that follows. */
+/** Fills in the login page, in whatever language it is, and sends it: the status of the page that follows. */
 export const submitLogin = async (page: Page, { username, password } = ADA): Promise<number | undefined> => {
-  await page.getByLabel('Username').fill(username)
-  await page.getByLabel('Password').fill(password)
-  return answerTo(page, () => page.getByRole('button', { name: 'Sign in' }).click())
+  await page.locator('#username').fill(username)
+  await page.locator('#password').fill(password)
+  return answerTo(page, () => page.locator('button').first().click())
 }
 
 /** Starts another website, whose form signs a person in at the service. Returns its address. */

@@ -11,7 +11,13 @@ const VARIANTS = {
   'desk-200-percent': { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 },
   phone: { viewport: { width: 320, height: 568 }, deviceScaleFactor: 2 },
   'phone-dark': { viewport: { width: 320, height: 568 }, deviceScaleFactor: 2, colorScheme: 'dark' },
-  'forced-colours': { viewport: { width: 640, height: 800 }, forcedColors: 'active' }
+  'forced-colours': { viewport: { width: 640, height: 800 }, forcedColors: 'active' },
+  ...Object.fromEntries(
+    ['de', 'fr', 'es'].flatMap(locale => [
+      [`desk-${locale}`, { viewport: { width: 1280, height: 800 }, locale }],
+      [`phone-${locale}`, { viewport: { width: 320, height: 568 }, deviceScaleFactor: 2, locale }]
+    ])
+  )
 } as const
 
 const [folder] = process.argv.slice(2)
