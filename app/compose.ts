@@ -53,8 +53,21 @@ export const prepareSchema = async ({ database }: Composition, settings: Setting
     const { name, message, cause } = Object(error)
     if (settings.database.kind !== 'server' || (name !== 'UnfitDatabaseError' && !(error instanceof DomainError)))
       throw error
-    throw new UnusableSettingError('DATABASE_URL', cause === undefined ? message : `${message}: ${cause.message}`)
+    if (cause?.code === 'PREPARED_STATEMENTS_LOST') {
+      throw new UnusableSettingError('DATABASE_PREPARE', `${cause.message}; it must be false then`)
+    }
+    const why = cause === undefined ? message : `${message}: ${cause.message}`
+    throw new UnusableSettingError('DATABASE_URL', why, { cause: error })
   }
+}
+
+/** Whether {@link prepareSchema} failed for a database that is away or takes no writes, which may end. */
+export const mayPrepareLater = (error: unknown): boolean => Object(error).cause instanceof DomainError
+
+/** Whether {@link prepareSchema} failed because the database, which answers, takes no writes (25006). */
+export const lacksWrites = (error: unknown): boolean => {
+  const { cause } = Object(error)
+  return cause instanceof DomainError && Object(cause.cause).code === '25006'
 }
 
 /** Facts about a database, or why there are none: `absent` where the embedded one is yet to be made, `in use` where another process has it. */

@@ -1,3 +1,5 @@
+import { X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { isIPv6 } from 'node:net'
 
 export interface ServerAddress {
@@ -7,14 +9,26 @@ export interface ServerAddress {
 }
 
 export interface ServerUrl {
-  /**
-   * The given URL with the hosts and ports of its parameters moved to their usual place, and without parameters that
-   * have no effect.
-   */
+  /** The given URL with its first host alone, and of its parameters with `options` alone. */
   readonly url: string
   /** In the order in which the URL names them. */
   readonly hosts: readonly ServerAddress[]
+  readonly tls: {
+    readonly mode: SslMode
+    /** The certificates in the file of `sslrootcert`, as PEM. Undefined for Node's own. */
+    readonly authorities: string | undefined
+  }
+  /** Which servers are good enough. */
+  readonly target: Target
+  /** How long a host may take to answer. Undefined when the URL says nothing of it. */
+  readonly connectTimeoutSeconds: number | undefined
 }
+
+const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const
+export type SslMode = (typeof SSL_MODES)[number]
+
+const TARGETS = ['any', 'read-write', 'primary'] as const
+type Target = (typeof TARGETS)[number]
 
 /**
  * A URL that cannot be read. The message continues a sentence that begins with the setting's name. Of the URL it
@@ -28,9 +42,10 @@ const DEFAULT_PORT = '5432'
 
 /** The parameters that have an effect, each with the values that it may have. */
 const ALLOWED_VALUES: Readonly<Record<string, RegExp>> = {
-  sslmode: /^(?:disable|allow|prefer|require|verify-ca|verify-full)$/,
-  sslrootcert: /^system$/,
-  target_session_attrs: /^(?:any|read-write|primary)$/,
+  sslmode: new RegExp(`^(?:${SSL_MODES.join('|')})$`),
+  sslrootcert: /./,
+  target_session_attrs: /^(?:any|read-write|primary|read-only|standby|prefer-standby)$/,
+  connect_timeout: /^[0-9]{1,4}$/,
   options: /./,
   host: /./,
   port: /^[0-9,]+$/
@@ -40,7 +55,6 @@ const ALLOWED_VALUES: Readonly<Record<string, RegExp>> = {
 const WITHOUT_EFFECT = new Set([
   'application_name',
   'client_encoding',
-  'connect_timeout',
   'fallback_application_name',
   'gssdelegation',
   'gssencmode',
@@ -69,7 +83,7 @@ export const readServerUrl = (value: string): ServerUrl => {
   const userInfo = givenUserInfo === undefined ? '' : `${givenUserInfo}@`
   for (const part of [userInfo, hostList, path, query]) requireEscapes(part)
   const parameters = [...new URLSearchParams(query)]
-  const given = Object.fromEntries(parameters)
+  const given: Given = Object.fromEntries(parameters)
   const inHostList = hostList.split(',').map(readHostAndPort)
   const hosts = pairHostsWithPorts(
     given.host?.split(',') ?? inHostList.map(({ host }) => host),
@@ -80,19 +94,60 @@ export const readServerUrl = (value: string): ServerUrl => {
   if (hosts.length > 1 && givenUserInfo?.includes('@')) {
     throw new DatabaseUrlError("is no URL: in a user name or password '@' is written %40")
   }
-  const kept = new URLSearchParams(parameters.filter(([name, text]) => hasEffect(name, text)))
-  return { url: `${scheme}${userInfo}${hosts.map(inUrl).join()}${path}${kept.size > 0 ? `?${kept}` : ''}`, hosts }
+  const options = parameters.filter(([name]) => name === 'options')
+  return {
+    url: `${scheme}${userInfo}${hosts.slice(0, 1).map(inUrl)}${path}${options.length > 0 ? `?${new URLSearchParams(options)}` : ''}`,
+    hosts,
+    tls: readTls(given),
+    target: readTarget(given, hosts.length),
+    // As in libpq, 0 is no limit of the URL's own.
+    connectTimeoutSeconds: Number(given.connect_timeout ?? 0) || undefined
+  }
 }
 
-/**
- * Whether an allowed parameter stays among the parameters of the URL. `target_session_attrs=any` is the default, and
- * postgres.js does not know the word.
- */
-const hasEffect = (name: string, text: string): boolean =>
-  !WITHOUT_EFFECT.has(name) &&
-  name !== 'host' &&
-  name !== 'port' &&
-  !(name === 'target_session_attrs' && text === 'any')
+type Given = Readonly<Record<string, string | undefined>>
+
+/** As in libpq, the authorities of the system are for `verify-full` alone: they sign certificates for everybody. */
+const readTls = ({ sslmode, sslrootcert }: Given): ServerUrl['tls'] => {
+  const mode = SSL_MODES.find(word => word === sslmode)
+  if (sslrootcert === 'system') {
+    if (mode !== undefined && mode !== 'verify-full') {
+      throw new DatabaseUrlError("has 'sslrootcert=system', which needs 'sslmode=verify-full'")
+    }
+    return { mode: 'verify-full', authorities: undefined }
+  }
+  return { mode: mode ?? 'prefer', authorities: sslrootcert === undefined ? undefined : readAuthorities(sslrootcert) }
+}
+
+const readAuthorities = (file: string): string => {
+  const refuse = (why: string): never => {
+    throw new DatabaseUrlError(`has the parameter 'sslrootcert', whose file ${why}`)
+  }
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    return refuse(`cannot be read (${Object(error).code})`)
+  }
+  const certificates = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
+  try {
+    for (const certificate of certificates) new X509Certificate(certificate)
+  } catch {
+    refuse('has a certificate that cannot be read')
+  }
+  return certificates.length > 0 ? text : refuse('has no certificate as PEM')
+}
+
+const readTarget = ({ target_session_attrs: given }: Given, hosts: number): Target => {
+  if (given === undefined) return hosts > 1 ? 'read-write' : 'any'
+  const target = TARGETS.find(word => word === given)
+  if (target === undefined) {
+    throw new DatabaseUrlError(
+      "has a 'target_session_attrs' that prefers servers without writes, but must be any, read-write or primary"
+    )
+  }
+  return target
+}
 
 const requireEscapes = (part: string): void => {
   try {

@@ -30,6 +30,7 @@ export interface Settings {
   readonly serviceName: string
   readonly signupUrl: string | undefined
   readonly resetUrl: string | undefined
+  readonly drainDelaySeconds: number
   readonly logLevel: string
 }
 
@@ -44,8 +45,8 @@ export class SettingError extends Error {
 export class UnusableSettingError extends Error {
   override readonly name = 'UnusableSettingError'
 
-  constructor(setting: string, why: string) {
-    super(`${setting} cannot be used: ${why}`)
+  constructor(setting: string, why: string, options?: ErrorOptions) {
+    super(`${setting} cannot be used: ${why}`, options)
   }
 }
 
@@ -285,6 +286,12 @@ const settings = {
   serviceName: setting('SERVICE_NAME', shownName, 'Heroes', 'what the login page calls the service'),
   signupUrl: optional('SIGNUP_URL', pageUrl, 'where the login page sends people who have no account'),
   resetUrl: optional('RESET_URL', pageUrl, 'where the login page sends people who have forgotten the password'),
+  drainDelaySeconds: setting(
+    'DRAIN_DELAY',
+    integer(0, 3600),
+    0,
+    'seconds from SIGTERM to the end of listening, for a balancer to notice'
+  ),
   logLevel: setting('LOG_LEVEL', oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), 'info', 'of pino')
 }
 
@@ -336,6 +343,7 @@ export const readSettings = (env: Environment): Settings => {
     serviceName: settings.serviceName.read(env),
     signupUrl: settings.signupUrl.read(env),
     resetUrl: settings.resetUrl.read(env),
+    drainDelaySeconds: settings.drainDelaySeconds.read(env),
     logLevel: settings.logLevel.read(env)
   }
 }

@@ -24,7 +24,8 @@ export { UnfitDatabaseError } from './migrations.js'
 export interface Database {
   readonly stores: Pick<Ports, 'heroes' | 'users' | 'clients' | 'scopes' | 'grants' | 'codes' | 'tokens' | 'attempts'>
   /**
-   * Applies pending migrations. When several instances call it at once, one of them applies the migrations and the
+   * Applies pending migrations. After it has failed, the stores reject with the same error until it, or
+   * {@link requireSchema}, succeeds. When several instances call it at once, one of them applies the migrations and the
    * others wait. Rejects with an {@link UnfitDatabaseError} when the database's encoding is not UTF8.
    */
   migrate(): Promise<void>
@@ -81,21 +82,40 @@ export const hasEmbedded = async (folder: string): Promise<boolean> => {
 
 /** `separateReader`: the driver's reads have a connection of their own. */
 const databaseOn = (driver: Driver, { onLookups }: Observer, separateReader = false): Database => {
-  const lookups = createLookups(driver, onLookups)
+  /** Why the schema is not as the stores need it, as far as that was tried. */
+  let refusal: unknown
+  const prepare = async (work: (driver: Driver) => Promise<void>): Promise<void> => {
+    try {
+      await work(driver)
+      refusal = undefined
+    } catch (error) {
+      refusal = error
+      throw error
+    }
+  }
+  const orRefuse = <T>(work: () => Promise<T>): Promise<T> => (refusal === undefined ? work() : Promise.reject(refusal))
+  const guarded: Driver = {
+    ...driver,
+    read: (text, values) => orRefuse(() => driver.read(text, values)),
+    write: (text, values) => orRefuse(() => driver.write(text, values)),
+    transaction: (name, work, options) => orRefuse(() => driver.transaction(name, work, options))
+  }
+  const lookups = createLookups(guarded, onLookups)
+  const check = createCheck(driver)
   return {
     stores: {
-      heroes: createHeroStore(driver, lookups),
-      users: createUserStore(driver, lookups),
-      clients: createClientStore(driver, lookups),
-      scopes: createScopeStore(driver, lookups),
-      grants: createGrantStore(driver, lookups),
-      codes: createCodeStore(driver, lookups),
-      tokens: createTokenStore(driver, lookups),
-      attempts: createAttemptStore(driver, lookups)
+      heroes: createHeroStore(guarded, lookups),
+      users: createUserStore(guarded, lookups),
+      clients: createClientStore(guarded, lookups),
+      scopes: createScopeStore(guarded, lookups),
+      grants: createGrantStore(guarded, lookups),
+      codes: createCodeStore(guarded, lookups),
+      tokens: createTokenStore(guarded, lookups),
+      attempts: createAttemptStore(guarded, lookups)
     },
-    migrate: () => migrate(driver),
-    requireSchema: () => requireSchema(driver),
-    check: createCheck(driver),
+    migrate: () => prepare(migrate),
+    requireSchema: () => prepare(requireSchema),
+    check: () => orRefuse(check),
     async now() {
       const [row] = await driver.read('select (extract(epoch from clock_timestamp()) * 1000)::float8', [])
       return new Date(Number(row?.[0]))

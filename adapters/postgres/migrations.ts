@@ -80,15 +80,15 @@ export const readSchemaState = async (run: Run): Promise<SchemaState> => {
  * The check behind `/health/ready`. It rejects with `unavailable` while the database refuses writes or lacks its
  * schema.
  */
-export const createCheck = ({ write }: Driver): (() => Promise<void>) => {
+export const createCheck = ({ probe }: Driver): (() => Promise<void>) => {
   let newest: number | undefined
   return async () => {
     newest ??= newestOf(readMigrations())
-    const [row] = await write(CHECK, []).catch(async (error: unknown) => {
+    const [row] = await probe(CHECK, []).catch(async (error: unknown) => {
       // 42P01, no such table: no migration was ever applied.
       if (error instanceof StatementError && error.code === '42P01') return []
       // A table that is locked is there. That it cannot be read for a while does not make the service unready.
-      if (isLocked(error)) return (await write(`select ${READ_ONLY}`, [])).map(([readOnly]) => [readOnly, newest])
+      if (isLocked(error)) return (await probe(`select ${READ_ONLY}`, [])).map(([readOnly]) => [readOnly, newest])
       throw error
     })
     if (row?.[0]) throw unavailable(new StatementError('the database takes no writes', '25006'))

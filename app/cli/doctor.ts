@@ -189,12 +189,12 @@ const SERVER_CHECKS: readonly ServerCheck[] = [
   },
   {
     check: 'TLS',
-    judge: ({ encrypted }, { hosts, url }) => {
+    judge: ({ encrypted }, { hosts, tls }) => {
       if (hosts.every(({ host }) => isThisMachine(host))) return fine('the database is on this machine')
       if (!encrypted) {
         return risky('the connection to another machine is plain text', 'add sslmode=verify-full to DATABASE_URL')
       }
-      return /[?&]sslmode=verify-/.test(url)
+      return tls.authorities !== undefined || tls.mode.startsWith('verify-')
         ? fine("the connection is encrypted, and the server's certificate is checked")
         : risky(
             "the connection is encrypted, but the server's certificate is not checked",
@@ -265,15 +265,21 @@ const OUTAGES: readonly (readonly [codes: RegExp, check: string, message: string
     'it ends the connection at once',
     'look at its log, and whether it speaks TLS where sslmode asks for it'
   ],
+  [
+    /^ERR_TLS_NOT_OFFERED$/,
+    'TLS',
+    'the server offers none, and sslmode asks for it',
+    'turn ssl on in the server, or correct sslmode in DATABASE_URL'
+  ],
   [/^57P03$/, 'server', 'it is starting or ending', 'try again in a moment'],
   [
     /^(?:ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/,
     'TLS',
     "the server's certificate is not trusted",
-    'name its authority in NODE_EXTRA_CA_CERTS, and the host in DATABASE_URL as the certificate does'
+    "name its authority's file in sslrootcert, and the host in DATABASE_URL as the certificate does"
   ],
   [
-    /^(?:08P01|26000)$/,
+    /^(?:08P01|26000|PREPARED_STATEMENTS_LOST)$/,
     'DATABASE_PREPARE',
     'what answers carries no prepared statements, as a pooler in transaction mode does not',
     'set it to false, and statement_timeout and lock_timeout for the role'

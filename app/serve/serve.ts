@@ -1,7 +1,9 @@
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from 'pino'
 import { DomainError } from '../../core/index.js'
-import { type Composition, compose, prepareSchema } from '../compose.js'
+import { type Composition, compose, lacksWrites, mayPrepareLater, prepareSchema } from '../compose.js'
 import type { Http } from '../http/http.js'
 import { buildMetricsServer, buildServer } from '../http/server.js'
 import { type Settings, UnusableSettingError } from '../settings.js'
@@ -17,6 +19,8 @@ import { createSecurityLog } from './security-log.js'
 interface Stop {
   readonly signalled: Promise<unknown>
   asked(): boolean
+  /** Aborts at a second signal. */
+  readonly again: AbortSignal
 }
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
@@ -26,14 +30,19 @@ type Output = NodeJS.WritableStream & { readonly isTTY?: boolean }
 
 /** Serves until SIGTERM or SIGINT, then resolves to the exit code. Rejects when the service cannot start. */
 export const serve = async (settings: Settings, stdout: Output): Promise<number> => {
-  const controller = new AbortController()
-  const { signal } = controller
-  const abort = (): void => controller.abort()
+  const first = new AbortController()
+  const second = new AbortController()
+  const { signal } = first
+  const abort = (): void => (signal.aborted ? second : first).abort()
   // `on`, not `once`: Ctrl-C in a terminal reaches both npm and the service, and npm passes its signal on to the
   // service. With no listener left, that second signal would kill the process.
   for (const name of SIGNALS) process.on(name, abort)
   try {
-    await serveUntil({ signalled: once(signal, 'abort'), asked: () => signal.aborted }, settings, stdout)
+    await serveUntil(
+      { signalled: once(signal, 'abort'), asked: () => signal.aborted, again: second.signal },
+      settings,
+      stdout
+    )
     return 0
   } finally {
     for (const name of SIGNALS) process.off(name, abort)
@@ -46,10 +55,43 @@ const serveUntil = async (stop: Stop, settings: Settings, stdout: Output): Promi
   const composition = await compose(settings, metrics)
   try {
     // The schema may have to wait minutes for another instance's migration. A signal ends the wait.
-    await Promise.race([prepareSchema(composition, settings), stop.signalled])
-    if (!stop.asked()) await runServer(composition, metrics, stop, settings, stdout)
+    const prepared = await Promise.race([isPrepared(composition, settings), stop.signalled])
+    if (!stop.asked()) await runServer(composition, metrics, stop, settings, stdout, prepared === true)
   } finally {
     await composition.database.close()
+  }
+}
+
+/** False when the database answers and takes no writes. */
+const isPrepared = async (composition: Composition, settings: Settings): Promise<boolean> => {
+  try {
+    await prepareSchema(composition, settings)
+    return true
+  } catch (error) {
+    if (lacksWrites(error)) return false
+    throw error
+  }
+}
+
+const RETRY_MILLISECONDS = 1000
+
+/** Prepares the schema once the database takes writes. Rejects when it turns out to be unfit. */
+const prepareLater = async (
+  composition: Composition,
+  stop: Stop,
+  settings: Settings,
+  log: Pick<Logger, 'info' | 'warn'>
+): Promise<void> => {
+  log.warn('the database takes no writes; until it does, requests that need it are answered with 503')
+  while (!stop.asked()) {
+    await sleep(RETRY_MILLISECONDS, undefined, { ref: false })
+    try {
+      await prepareSchema(composition, settings)
+      log.info('the database takes writes')
+      return
+    } catch (error) {
+      if (!mayPrepareLater(error)) throw error
+    }
   }
 }
 
@@ -58,7 +100,8 @@ const runServer = async (
   metrics: Metrics | undefined,
   stop: Stop,
   settings: Settings,
-  stdout: Output
+  stdout: Output,
+  prepared: boolean
 ): Promise<void> => {
   const log = createLog(settings.logLevel)
   const { database, createUseCases } = composition
@@ -95,7 +138,9 @@ const runServer = async (
         if (stdout.isTTY !== true) warn(keptSecret)
       }
     }
-    await stop.signalled
+    const later = prepared ? undefined : prepareLater(composition, stop, settings, log.logger)
+    await Promise.race([stop.signalled, later?.then(() => stop.signalled) ?? stop.signalled])
+    await delayDrain(stop, settings, log.logger)
     log.logger.info('shutting down')
   } finally {
     await Promise.all([drain(), chores?.stop()])
@@ -103,6 +148,17 @@ const runServer = async (
     await stopMetrics?.()
     log.end()
   }
+}
+
+/** Gives balancers the time to notice that the service is not ready, unless a second signal comes. */
+const delayDrain = async (
+  { again }: Stop,
+  { drainDelaySeconds }: Settings,
+  log: Pick<Logger, 'info'>
+): Promise<void> => {
+  if (drainDelaySeconds === 0) return
+  log.info({ seconds: drainDelaySeconds }, 'not ready, and listening until DRAIN_DELAY is over')
+  await sleep(drainDelaySeconds * 1000, undefined, { signal: again }).catch(() => {})
 }
 
 /** Listens on `METRICS_PORT`. Resolves to what ends that. Rejects as {@link listen} does. */

@@ -1,7 +1,17 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { readSettings, SettingError, type Settings, settingsHelp } from '../../app/settings.js'
 import { defaultPolicy } from '../../core/index.js'
-import { settingNames } from '../support/process.js'
+import { createAuthority } from '../support/certificates.js'
+import { settingNames, temporaryFolder } from '../support/process.js'
+
+/** What is read from a DATABASE_URL of one host that says nothing of it. */
+const UNSAID = {
+  tls: { mode: 'prefer' as const, authorities: undefined },
+  target: 'any' as const,
+  connectTimeoutSeconds: undefined
+}
 
 t.test('without any setting the defaults hold', async t => {
   t.strictSame(readSettings({}), {
@@ -35,6 +45,7 @@ t.test('without any setting the defaults hold', async t => {
     serviceName: 'Heroes',
     signupUrl: undefined,
     resetUrl: undefined,
+    drainDelaySeconds: 0,
     logLevel: 'info'
   })
 })
@@ -49,14 +60,20 @@ t.test('each setting is read', async t => {
   read({ DATA_DIR: '/var/lib/heroes' }, { database: { kind: 'embedded', folder: '/var/lib/heroes' } })
   read({ DATABASE_URL: 'memory:' }, { database: { kind: 'memory' } })
   const url = 'postgres://u:p@h:5432/d'
+  const database = {
+    ...UNSAID,
+    kind: 'server' as const,
+    url,
+    hosts: [{ host: 'h', port: 5432 }],
+    pool: 10,
+    prepare: true
+  }
+  read({ DATABASE_URL: url }, { database })
   read(
-    { DATABASE_URL: url },
-    { database: { kind: 'server', url, hosts: [{ host: 'h', port: 5432 }], pool: 10, prepare: true } }
+    { DATABASE_URL: url, DATABASE_POOL: '3', DATABASE_PREPARE: 'false' },
+    { database: { ...database, pool: 3, prepare: false } }
   )
-  const server = { DATABASE_URL: 'postgres://h:1/d', DATABASE_POOL: '3', DATABASE_PREPARE: 'false' }
-  read(server, {
-    database: { kind: 'server', url: 'postgres://h:1/d', hosts: [{ host: 'h', port: 1 }], pool: 3, prepare: false }
-  })
+  read({ DRAIN_DELAY: '3600' }, { drainDelaySeconds: 3600 })
   read({ MIGRATE: 'false' }, { migrate: false })
   for (const publicUrl of ['https://example.com', 'http://localhost:3000', 'https://example.com/heroes']) {
     read({ PUBLIC_URL: publicUrl }, { publicUrl })
@@ -201,6 +218,7 @@ t.test('a bad value is refused with the name of the setting, the value and the v
     ],
     ['SIGNUP_URL', URLS, 'an http or https URL without user info, of at most 2000 characters'],
     ['RESET_URL', URLS, 'an http or https URL without user info, of at most 2000 characters'],
+    ['DRAIN_DELAY', [...INTEGERS, '3601'], 'an integer from 0 to 3600'],
     ['LOG_LEVEL', ['verbose', 'INFO', ' '], 'one of trace, debug, info, warn, error, fatal, silent']
   ]
   for (const [name, values, expected] of refused) {
@@ -240,7 +258,12 @@ t.test('DATABASE_URL names one server or several, in the notation of libpq', asy
       const [, host, port] = /^(.*):(\d+)$/.exec(place) ?? []
       return { host, port: Number(port) }
     })
-    t.strictSame(database, { kind: 'server', url, hosts: expected, pool: 10, prepare: true }, DATABASE_URL)
+    const target = expected.length > 1 ? 'read-write' : 'any'
+    t.strictSame(
+      database,
+      { ...UNSAID, kind: 'server', url, hosts: expected, target, pool: 10, prepare: true },
+      DATABASE_URL
+    )
   }
   read('postgres://', ['localhost:5432'], 'postgres://localhost:5432')
   read('postgresql:///d', ['localhost:5432'], 'postgresql://localhost:5432/d')
@@ -249,28 +272,42 @@ t.test('DATABASE_URL names one server or several, in the notation of libpq', asy
   read('postgres://u:a@b@h/d', ['h:5432'], 'postgres://u:a@b@h:5432/d')
   read('postgres://u:%25%40%2F@h/%C3%A9', ['h:5432'], 'postgres://u:%25%40%2F@h:5432/%C3%A9')
   read('postgres://u:p@[::1]:6432/d', ['::1:6432'], 'postgres://u:p@[::1]:6432/d')
-  read('postgres://h1:1,h2,[fe80::1]:3/d', ['h1:1', 'h2:5432', 'fe80::1:3'], 'postgres://h1:1,h2:5432,[fe80::1]:3/d')
+  read('postgres://h1:1,h2,[fe80::1]:3/d', ['h1:1', 'h2:5432', 'fe80::1:3'], 'postgres://h1:1/d')
   read('postgres:///d?host=/var/run', ['/var/run:5432'], 'postgres://localhost:5432/d')
   read('postgres://%2Fvar%2Frun/d', ['/var/run:5432'], 'postgres://localhost:5432/d')
-  read('postgres://x/d?host=h1,::1&port=6432', ['h1:6432', '::1:6432'], 'postgres://h1:6432,[::1]:6432/d')
-  read('postgres:///d?host=a,b&port=1,2', ['a:1', 'b:2'], 'postgres://a:1,b:2/d')
+  read('postgres://x/d?host=h1,::1&port=6432', ['h1:6432', '::1:6432'], 'postgres://h1:6432/d')
+  read('postgres:///d?host=a,b&port=1,2', ['a:1', 'b:2'], 'postgres://a:1/d')
 })
 
 t.test("a parameter of DATABASE_URL has libpq's meaning, is ignored or is refused by name", async t => {
-  const urlOf = (query: string): string => {
+  const read = (query: string) => {
     const { database } = readSettings({ DATABASE_URL: `postgres://h:1/d?${query}` })
-    return database.kind === 'server' ? database.url : ''
+    if (database.kind !== 'server') throw new TypeError('no server')
+    return database
   }
-  for (const kept of [
-    'sslmode=verify-full&sslrootcert=system',
-    'target_session_attrs=read-write',
-    'options=-c+a%3Db'
-  ]) {
-    t.equal(urlOf(kept), `postgres://h:1/d?${kept}`)
-  }
+  t.equal(read('options=-c+a%3Db&sslmode=require').url, 'postgres://h:1/d?options=-c+a%3Db')
   for (const dropped of ['application_name=x', 'connect_timeout=3&keepalives=1', 'target_session_attrs=any', '']) {
-    t.equal(urlOf(dropped), 'postgres://h:1/d', dropped)
+    t.equal(read(dropped).url, 'postgres://h:1/d', dropped)
   }
+  for (const mode of ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const) {
+    t.strictSame(read(`sslmode=${mode}`).tls, { mode, authorities: undefined })
+  }
+  for (const system of ['sslrootcert=system', 'sslmode=verify-full&sslrootcert=system']) {
+    t.strictSame(read(system).tls, { mode: 'verify-full', authorities: undefined }, system)
+  }
+  const folder = temporaryFolder(t)
+  const { certificate } = createAuthority('the authority')
+  const write = (name: string, content: string): string => {
+    writeFileSync(join(folder, name), content)
+    return encodeURIComponent(join(folder, name))
+  }
+  const two = `a comment\n${certificate}${certificate}`
+  t.strictSame(read(`sslmode=verify-ca&sslrootcert=${write('two', two)}`).tls, { mode: 'verify-ca', authorities: two })
+  for (const target of ['any', 'read-write', 'primary'] as const) {
+    t.equal(read(`target_session_attrs=${target}`).target, target)
+  }
+  t.equal(read('connect_timeout=7').connectTimeoutSeconds, 7)
+  t.equal(read('connect_timeout=0').connectTimeoutSeconds, undefined)
   const refused: [query: string, message: string | RegExp][] = [
     ['pool=3', /^DATABASE_URL has the parameter 'pool', which is not understood; those that are: sslmode, /],
     ['channel_binding=require', /^DATABASE_URL has the parameter 'channel_binding', which is not understood; /],
@@ -278,11 +315,31 @@ t.test("a parameter of DATABASE_URL has libpq's meaning, is ignored or is refuse
     ['Hunter2', /^DATABASE_URL has the parameter, which is not understood; /],
     ['sslmode=yes', "DATABASE_URL has a value of the parameter 'sslmode' that is not understood"],
     [
-      'target_session_attrs=standby',
+      'target_session_attrs=writable',
       "DATABASE_URL has a value of the parameter 'target_session_attrs' that is not understood"
+    ],
+    ['connect_timeout=1s', "DATABASE_URL has a value of the parameter 'connect_timeout' that is not understood"],
+    ['sslmode=require&sslrootcert=system', "DATABASE_URL has 'sslrootcert=system', which needs 'sslmode=verify-full'"],
+    [
+      `sslrootcert=${encodeURIComponent(join(folder, 'none'))}`,
+      "DATABASE_URL has the parameter 'sslrootcert', whose file cannot be read (ENOENT)"
+    ],
+    [
+      `sslrootcert=${write('empty', 'hunter2')}`,
+      "DATABASE_URL has the parameter 'sslrootcert', whose file has no certificate as PEM"
+    ],
+    [
+      `sslrootcert=${write('bad', certificate.replace('MII', 'AAA'))}`,
+      "DATABASE_URL has the parameter 'sslrootcert', whose file has a certificate that cannot be read"
     ]
   ]
-  for (const [query, message] of refused) t.throws(() => urlOf(query), { name: 'SettingError', message }, query)
+  for (const target of ['standby', 'read-only', 'prefer-standby']) {
+    refused.push([
+      `target_session_attrs=${target}`,
+      "DATABASE_URL has a 'target_session_attrs' that prefers servers without writes, but must be any, read-write or primary"
+    ])
+  }
+  for (const [query, message] of refused) t.throws(() => read(query), { name: 'SettingError', message }, query)
 })
 
 t.test('the refusal of a DATABASE_URL repeats nothing of it', async t => {
@@ -343,7 +400,7 @@ t.test('a setting of a feature that does not exist is refused and not listed', a
 
 t.test('the help lists every setting with its default', async t => {
   const lines = settingsHelp().split('\n')
-  t.equal(lines.length, 32)
+  t.equal(lines.length, 33)
   for (const line of lines) t.match(line, /^ {2}[A-Z_]+ +\S+ +\S.+$/)
   t.match(settingsHelp(), /PORT +3000 /)
   t.match(settingsHelp(), /PUBLIC_URL +\(unset\) /)

@@ -79,6 +79,7 @@ const createCounted = async (t: Test) => {
     ...driver,
     read: counting(driver.read),
     write: counting(driver.write),
+    probe: driver.probe,
     transaction: (name, work, options) => driver.transaction(name, run => work(counting(run)), options),
     close: driver.close
   }

@@ -34,6 +34,8 @@ export interface Driver {
    */
   readonly read: Run
   readonly write: Run
+  /** For the check of whether the database can be used, which waits behind no other statement. */
+  readonly probe: Run
   /**
    * The statements that `work` runs take effect together or not at all. `work` may run again after a deadlock. Calls
    * that lock the same tables have the same `name`.

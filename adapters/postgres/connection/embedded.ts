@@ -21,6 +21,7 @@ export const openFolder = async (folder: string): Promise<Driver> => {
       connections: undefined,
       read: run,
       write: run,
+      probe: run,
       async transaction(_name, work) {
         const engine = await current()
         return translated(engine, () => engine.transaction(transaction => work(runOn(engine, transaction))))

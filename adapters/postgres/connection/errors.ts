@@ -16,6 +16,18 @@ export class StatementError extends Error {
   }
 }
 
+/** A server that offers no TLS, or with which TLS cannot be established: its certificate, for example, is not trusted. */
+export class EncryptionError extends Error {
+  override readonly name = 'EncryptionError'
+  /** Node's own, or `ERR_TLS_NOT_OFFERED`. */
+  readonly code: string
+
+  constructor(message: string, code: string) {
+    super(message)
+    this.code = code
+  }
+}
+
 export const unavailable = (cause: Error): DomainError =>
   new DomainError('unavailable', 'the database cannot be reached', { retryAfterSeconds: 1, cause })
 
@@ -38,6 +50,16 @@ export const hadNoEffect = (error: unknown): boolean => {
   return code !== undefined && !/^(?:08|57P|40003)/.test(code)
 }
 
+/** True when the server takes no writes: a standby, or one whose transactions are read-only (25006). */
+export const isReadOnly = (error: unknown): boolean => sqlstateOf(error) === '25006'
+
+/** True when the host may take a connection with TLS in place of one without it, or the reverse. */
+export const mayDependOnEncryption = (error: unknown): boolean =>
+  error instanceof EncryptionError || sqlstateOf(error) === '28000'
+
+/** True when what answers does not take the parameters of a connection (08P01), as poolers do not. */
+export const refusesParameters = (error: unknown): boolean => sqlstateOf(error) === '08P01'
+
 /** True when a unique index refused the value (23505). */
 export const isDuplicate = (error: unknown): boolean => codeOf(error) === '23505'
 
@@ -56,7 +78,8 @@ export const translate = (error: unknown): Error => {
   if (error instanceof DomainError || error instanceof StatementError) return error
   const code = codeOf(error)
   const cause = new StatementError(messageOf(error, code), code)
-  return code !== undefined && UNAVAILABLE.some(pattern => pattern.test(code)) ? unavailable(cause) : cause
+  const passes = error instanceof EncryptionError || (code !== undefined && UNAVAILABLE.some(it => it.test(code)))
+  return passes ? unavailable(cause) : cause
 }
 
 const UNAVAILABLE = [
@@ -66,8 +89,8 @@ const UNAVAILABLE = [
   // statement: the result type of its plan changed, or its name is gone.
   /^(?:08|28|40|53|58)[0-9A-Z]{3}$/,
   /^(?:0A000|25006|25P03|26000|3D000|55P03|57014|57P0[1-5])$/,
-  // postgres.js
-  /^(?:CONNECTION_(?:CLOSED|DESTROYED|ENDED)|CONNECT_TIMEOUT|SASL_SIGNATURE_MISMATCH)$/,
+  // postgres.js, and pooler.ts
+  /^(?:CONNECTION_(?:CLOSED|DESTROYED|ENDED)|CONNECT_TIMEOUT|SASL_SIGNATURE_MISMATCH|PREPARED_STATEMENTS_LOST)$/,
   // Node: sockets, names and files (ECONNREFUSED, EAI_AGAIN, ENOENT of a socket), then TLS
   /^E(?!RR_)[A-Z0-9_]+$/,
   /^(?:ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/

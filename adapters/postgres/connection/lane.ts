@@ -1,20 +1,13 @@
-import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
-import postgres from 'postgres'
 import type { Run, Value } from './driver.js'
-import { endsConnection } from './errors.js'
+import { endsConnection, isReadOnly, mayDependOnEncryption, refusesParameters } from './errors.js'
+import type { Hosts } from './hosts.js'
+import { findPooling, STATEMENTS_LOST } from './pooler.js'
 import { neverResent } from './resending.js'
+import { connectTimeout, openSession, type Session } from './session.js'
+import { connectionLost, type Encryption, encryptionsFor, type ServerAddress } from './socket.js'
 import { createTimeouts, type Timeouts } from './timeouts.js'
 
-/** Where a server listens. A host that begins with a slash is the folder of the server's socket. */
-export interface ServerAddress {
-  readonly host: string
-  readonly port: number
-}
-
 export interface LaneOptions {
-  /** The first of them that takes the connection is used. By default the hosts of the URL, as postgres.js reads it. */
-  readonly hosts?: readonly ServerAddress[] | undefined
   /** False behind a pooler that gives each transaction another connection. */
   readonly prepare: boolean
   /** True for a connection whose statements all find rows by their keys. They are planned once for all values. */
@@ -22,12 +15,15 @@ export interface LaneOptions {
 }
 
 /**
- * One connection to a server. A connection that is lost is never opened again: without the caller's knowledge, the next
+ * One connection to the first of several hosts that is good enough. A connection that is lost is never opened again: without the caller's knowledge, the next
  * statement would run outside the transaction that it belongs to.
  */
 export interface Lane {
   readonly lost: boolean
-  /** After `silence` without any answer, the connection counts as dead. Rejects with the driver's own errors. */
+  /**
+   * After `silence` without any answer, the connection counts as dead. A statement that has waited as long for the
+   * connection to be opened is never sent. Rejects with the driver's own errors.
+   */
   run(text: string, values: readonly Value[], silence?: Timeouts): ReturnType<Run>
   /** Ends the connection at once and rejects its running statements. */
   drop(): void
@@ -44,7 +40,6 @@ const SILENCE = createTimeouts(STATEMENT_TIMEOUT + 500)
  * table for a migration.
  */
 const LOCK_TIMEOUT = { shared: 100, exclusive: 500 }
-const CONNECT_TIMEOUT_SECONDS = 2
 
 /**
  * A plan that is made while the tables are small stays until they are analysed. These settings keep it from reading a
@@ -57,70 +52,163 @@ export const LOOKUP_PLANNING = {
   enable_mergejoin: 'off'
 } as const
 
-/** The first statement opens the connection. */
-export const openLane = (url: string, { hosts, prepare, lookups }: LaneOptions): Lane => {
-  let socket: Socket | undefined
-  let connected = false
+/** Opens the connection at once. */
+export const openLane = (hosts: Hosts, { prepare, lookups }: LaneOptions): Lane => {
+  const limits = {
+    statement_timeout: STATEMENT_TIMEOUT,
+    lock_timeout: lookups ? LOCK_TIMEOUT.shared : LOCK_TIMEOUT.exclusive,
+    idle_in_transaction_session_timeout: 10_000,
+    default_transaction_isolation: 'read committed',
+    ...(lookups && LOOKUP_PLANNING)
+  }
+  /** The attempt that is under way, or the session that is open. */
+  let session: Session | undefined
+  let opened = false
   let lost = false
-  /** The `reject` of every statement that has no answer. */
+  let leaveHost = (): void => {}
+  /** The statements that wait until the connection is open, each with what ends its time limit. */
+  const waiting = new Map<Statement, () => void>()
+  /** The `reject` of every statement that was sent and has no answer. */
   const unanswered = new Set<(reason: unknown) => void>()
   let endSilence: (() => void) | undefined
 
-  const options = {
-    max: 1,
-    // At its default limit of 100, postgres.js waits for all answers before it sends another statement.
-    max_pipeline: 10_000,
-    prepare,
-    // Arrays are sent as PostgreSQL's literals. To fetch the array types would cost every connection a statement.
-    fetch_types: false,
-    connect_timeout: CONNECT_TIMEOUT_SECONDS,
-    max_lifetime: null,
-    idle_timeout: 0,
-    onnotice: () => {},
-    onclose: () => drop(),
-    // The socket is made here so that `drop` can destroy it. postgres.js only half-closes the socket of a frozen
-    // server, which keeps the process alive for ever.
-    socket: async (address: Address) => {
-      try {
-        if (connected) throw connectionLost()
-        connected = true
-        return await connectToFirst(hosts ?? addressesOf(address), opened => {
-          socket = opened
-        })
-      } catch (error) {
-        // If the URL has several hosts, postgres.js takes this error for the failure of the first one and waits for the
-        // next one for ever.
-        drop(error)
-        throw error
-      }
-    },
-    connection: {
-      application_name: 'heroes',
-      TimeZone: 'UTC',
-      DateStyle: 'ISO',
-      ...(prepare && {
-        // A transaction-mode pooler refuses these settings, as it cannot keep those of its clients apart.
-        statement_timeout: STATEMENT_TIMEOUT,
-        lock_timeout: lookups ? LOCK_TIMEOUT.shared : LOCK_TIMEOUT.exclusive,
-        idle_in_transaction_session_timeout: 10_000,
-        default_transaction_isolation: 'read committed' as const,
-        ...(lookups && LOOKUP_PLANNING)
-      })
-    }
+  let send = (statement: Statement): void => {
+    const { silence, reject } = statement
+    const end = silence.begin(() => {
+      waiting.delete(statement)
+      reject(connectTimeout(silence.milliseconds / 1000))
+    })
+    waiting.set(statement, end)
   }
-  const client = postgres(url, options)
 
   const drop = (reason: unknown = connectionLost()): void => {
     if (lost) return
     lost = true
+    leaveHost()
     endSilence?.()
-    // postgres.js never settles statements that wait for a connection which fails to open, so they are rejected here.
+    // postgres.js never settles the statements of a connection that is destroyed, so they are rejected here.
+    for (const [{ reject }, end] of waiting) {
+      end()
+      reject(reason)
+    }
     for (const reject of unanswered) reject(reason)
+    waiting.clear()
     unanswered.clear()
-    // Destroyed before the driver's own end, so that nothing that the driver would still send reaches the server.
-    socket?.destroy()
-    void client.end({ timeout: 0 })
+    session?.destroy()
   }
+
+  const attempt = async (place: ServerAddress, encryption: Encryption, withLimits: boolean): Promise<void> => {
+    const begin = (parameters: Parameters, onEnd = (): void => {}): Session =>
+      openSession(hosts, {
+        address: place,
+        encryption,
+        prepare,
+        parameters: { ...PARAMETERS, ...parameters },
+        onEnd,
+        onReadOnly: () => hosts.leave(place)
+      })
+    const attempted = begin(withLimits ? limits : {}, () => {
+      if (opened && session === attempted) drop()
+    })
+    session = attempted
+    try {
+      const state = await attempted.opened
+      if (hosts.target === 'primary' ? state.standby : hosts.target === 'read-write' && state.readOnly) {
+        hosts.leave(place)
+        throw takesNoWrites()
+      }
+      if (prepare && state.pooled) await adaptToPooler(place, attempted, () => begin({}))
+      enter(place, attempted)
+    } catch (error) {
+      attempted.destroy()
+      throw error
+    }
+  }
+
+  /** Sets the limits where the backend is this connection's own. A backend that others use as well is left as it is. */
+  const adaptToPooler = async (place: ServerAddress, { client }: Session, begin: () => Session): Promise<void> => {
+    const pooling = await hosts.pooling(place, async () => {
+      const other = begin()
+      return findPooling(client, other, hosts.connectTimeoutSeconds).finally(() => other.destroy())
+    })
+    if (pooling === 'transaction') return
+    await client.unsafe(
+      Object.entries(limits)
+        .map(([name, value]) => `set ${name} = '${value}'`)
+        .join(';')
+    )
+  }
+
+  /** Most poolers refuse limits at the start of a connection: they cannot keep those of their clients apart. */
+  const attemptWithLimits = async (place: ServerAddress, encryption: Encryption): Promise<void> => {
+    try {
+      return await attempt(place, encryption, prepare)
+    } catch (error) {
+      if (lost || !prepare || !refusesParameters(error)) throw error
+      return attempt(place, encryption, false)
+    }
+  }
+
+  const openFirst = async (): Promise<void> => {
+    let failure: unknown
+    for (const place of hosts.inOrder()) {
+      for (const encryption of encryptionsFor(hosts.tls, place)) {
+        try {
+          return await attemptWithLimits(place, encryption)
+        } catch (error) {
+          if (lost) return
+          if (failure === undefined || saysMore(error)) failure = error
+          if (!mayDependOnEncryption(error)) break
+        }
+      }
+      hosts.failed(place)
+    }
+    throw failure
+  }
+
+  /** Lets the statements go that have waited for the connection. */
+  const enter = (place: ServerAddress, { client }: Session): void => {
+    opened = true
+    leaveHost = hosts.enter(place, { drop, isIdle: () => unanswered.size === 0 })
+    const fallSilent = (): void => {
+      drop()
+      hosts.leaveIdle(place)
+    }
+    send = ({ text, values, silence, resolve, reject }) => {
+      unanswered.add(reject)
+      if (unanswered.size === 1) endSilence = silence.begin(fallSilent)
+      const answered = (): void => {
+        unanswered.delete(reject)
+        endSilence?.()
+        if (unanswered.size > 0) endSilence = silence.begin(fallSilent)
+      }
+      const statement = client.unsafe(text, values, { prepare: true }).values()
+      neverResent(statement, () => {
+        hosts.forgetPooling(place)
+        drop()
+      })
+      statement.then(
+        rows => {
+          answered()
+          resolve(rows)
+        },
+        (error: unknown) => {
+          answered()
+          if (isReadOnly(error)) hosts.leave(place)
+          // Dropped here because the socket ends a moment later: until then, statements would be sent on it in vain.
+          if (endsConnection(error)) drop(error)
+          reject(error)
+        }
+      )
+    }
+    for (const [statement, end] of waiting) {
+      end()
+      send(statement)
+    }
+    waiting.clear()
+  }
+
+  openFirst().catch(drop)
 
   return {
     get lost() {
@@ -129,69 +217,26 @@ export const openLane = (url: string, { hosts, prepare, lookups }: LaneOptions):
     run: (text, values, silence = SILENCE) =>
       new Promise((resolve, reject) => {
         if (lost) throw connectionLost()
-        unanswered.add(reject)
-        if (unanswered.size === 1) endSilence = silence.begin(drop)
-        const answered = (): void => {
-          unanswered.delete(reject)
-          endSilence?.()
-          if (unanswered.size > 0) endSilence = silence.begin(drop)
-        }
-        const statement = client.unsafe(text, values.map(encodable), { prepare: true }).values()
-        neverResent(statement, drop)
-        statement.then(
-          rows => {
-            answered()
-            resolve(rows)
-          },
-          (error: unknown) => {
-            answered()
-            // Dropped here because the socket ends a moment later: until then, statements would be sent on it in vain.
-            if (endsConnection(error)) drop(error)
-            reject(error)
-          }
-        )
+        send({ text, values: values.map(encodable), silence, resolve, reject })
       }),
     drop,
     async end() {
-      await client.end({ timeout: 1 })
+      if (opened) await session?.client.end({ timeout: 1 })
       drop()
     }
   }
 }
 
-/** The hosts and ports that postgres.js has read from the URL. */
-interface Address {
-  readonly host: readonly string[]
-  readonly port: readonly number[]
-}
+type Parameters = Readonly<Record<string, string | number>>
 
-const addressesOf = ({ host, port }: Address): readonly ServerAddress[] =>
-  host.map((name, index) => ({ host: name, port: Number(port[index]) }))
+const PARAMETERS: Parameters = { application_name: 'heroes', TimeZone: 'UTC', DateStyle: 'ISO' }
 
-/**
- * Resolves with the socket of the first address that takes the connection. `opened` gets each socket when it is made.
- */
-const connectToFirst = async (
-  addresses: readonly ServerAddress[],
-  opened: (socket: Socket) => void
-): Promise<Socket> => {
-  let failure: unknown
-  for (const { host, port } of addresses) {
-    const socket = host.startsWith('/')
-      ? connect({ path: `${host}/.s.PGSQL.${port}` })
-      : connect({ host, port, noDelay: true })
-    opened(socket)
-    const signal = AbortSignal.timeout(CONNECT_TIMEOUT_SECONDS * 1000)
-    try {
-      await once(socket, 'connect', { signal })
-      // TLS checks the certificate for this name.
-      return Object.assign(socket, { host })
-    } catch (error) {
-      socket.destroy()
-      failure ??= signal.aborted ? connectTimeout() : error
-    }
-  }
-  throw failure
+interface Statement {
+  readonly text: string
+  readonly values: Value[]
+  readonly silence: Timeouts
+  resolve(rows: unknown[][]): void
+  reject(reason: unknown): void
 }
 
 /**
@@ -203,7 +248,7 @@ const encodable = (value: Value): Value => {
   return value
 }
 
-const connectTimeout = (): Error =>
-  Object.assign(new Error(`no connection within ${CONNECT_TIMEOUT_SECONDS} s`), { code: 'CONNECT_TIMEOUT' })
+/** That a host answers and cannot be used says more than that others do not answer. */
+const saysMore = (error: unknown): boolean => isReadOnly(error) || Object(error).code === STATEMENTS_LOST
 
-const connectionLost = (): Error => Object.assign(new Error('the connection was lost'), { code: 'CONNECTION_CLOSED' })
+const takesNoWrites = (): Error => Object.assign(new Error('the database takes no writes'), { code: '25006' })

@@ -10,17 +10,27 @@ export interface Pool {
    */
   use<T>(name: string, milliseconds: number, work: (lane: Lane) => Promise<T>): Promise<T>
   connections(): Pick<Connections, 'busy' | 'idle'>
+  /**
+   * Does as {@link use} and waits behind no call of `use`. Of three connections or more, one is free for such calls
+   * alone.
+   */
+  useUrgently<T>(milliseconds: number, work: (lane: Lane) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
 
+/** The calls of `useUrgently` are without a name. */
+type Name = string | undefined
+
 interface Waiting {
-  readonly name: string
+  readonly name: Name
   readonly until: number
   take(lane: Lane): void
   reject(reason: unknown): void
 }
 
 const TRIES = 3
+/** With fewer connections, one that is kept free would be missed. */
+const LEAST_WITH_RESERVE = 3
 
 /**
  * At most `size` connections, opened when they are needed. After a call finds something locked (55P03), the calls with
@@ -30,35 +40,47 @@ const TRIES = 3
 export const createPool = (size: number, open: () => Lane): Pool => {
   let closed = false
   const idle: Lane[] = []
-  /** The connections in use, each with whether it counts in `busyForLocked`. */
-  const busy = new Map<Lane, boolean>()
+  /** The connections in use, each with whether it counts in `busyForLocked` and in `busyUrgently`. */
+  const busy = new Map<Lane, { readonly locked: boolean; readonly urgent: boolean }>()
   let waiting: Waiting[] = []
   /** The names of calls that found something locked. */
   const locked = new Set<string>()
   /** How many connections such calls may use at once. */
   const mostForLocked = Math.max(1, Math.floor(size / 2))
   let busyForLocked = 0
+  /** How many connections calls that are not urgent may use at once. */
+  const mostForUsual = size >= LEAST_WITH_RESERVE ? size - 1 : size
+  let busyUrgently = 0
 
-  const hasConnectionFor = (name: string): boolean =>
-    busy.size < size && (busyForLocked < mostForLocked || !locked.has(name))
+  const isLockedOut = (name: Name): boolean => name !== undefined && locked.has(name)
 
-  const claim = (name: string): Lane => {
+  const hasConnectionFor = (name: Name): boolean => {
+    if (busy.size >= size || name === undefined) return busy.size < size
+    return busy.size - busyUrgently < mostForUsual && (busyForLocked < mostForLocked || !isLockedOut(name))
+  }
+
+  const claim = (name: Name): Lane => {
     const last = idle.pop()
     const lane = last === undefined || last.lost ? open() : last
-    busy.set(lane, locked.has(name))
-    if (locked.has(name)) busyForLocked += 1
+    busy.set(lane, { locked: isLockedOut(name), urgent: name === undefined })
+    if (isLockedOut(name)) busyForLocked += 1
+    if (name === undefined) busyUrgently += 1
     return lane
   }
 
-  const acquire = (name: string, milliseconds: number): Promise<Lane> =>
+  const acquire = (name: Name, milliseconds: number): Promise<Lane> =>
     new Promise((take, reject) => {
-      if (closed) reject(closing())
-      else if (hasConnectionFor(name)) take(claim(name))
-      else waiting.push({ name, until: performance.now() + milliseconds, take, reject })
+      if (closed) return reject(closing())
+      if (hasConnectionFor(name)) return take(claim(name))
+      const call = { name, until: performance.now() + milliseconds, take, reject }
+      if (name === undefined) waiting.unshift(call)
+      else waiting.push(call)
     })
 
   const release = (lane: Lane): void => {
-    if (busy.get(lane)) busyForLocked -= 1
+    const use = busy.get(lane)
+    if (use?.locked) busyForLocked -= 1
+    if (use?.urgent) busyUrgently -= 1
     busy.delete(lane)
     idle.push(lane)
     const now = performance.now()
@@ -77,12 +99,21 @@ export const createPool = (size: number, open: () => Lane): Pool => {
       try {
         const result = await withRetries(TRIES, () => work(lane))
         locked.delete(name)
-        release(lane)
         return result
       } catch (error) {
         if (isLocked(error)) locked.add(name)
-        release(lane)
         throw error
+      } finally {
+        release(lane)
+      }
+    },
+
+    async useUrgently(milliseconds, work) {
+      const lane = await acquire(undefined, milliseconds)
+      try {
+        return await work(lane)
+      } finally {
+        release(lane)
       }
     },
 

@@ -1,10 +1,11 @@
 import type { Driver, Run } from './driver.js'
 import { StatementError, translate, unavailable } from './errors.js'
-import { type Lane, type LaneOptions, openLane } from './lane.js'
+import { createHosts, type HostsOptions } from './hosts.js'
+import { type Lane, openLane } from './lane.js'
 import { closing, createPool } from './pool.js'
 import { createTimeouts, type Timeouts } from './timeouts.js'
 
-export interface ServerOptions extends Pick<LaneOptions, 'hosts'> {
+export interface ServerOptions extends HostsOptions {
   /**
    * The number of connections to the server, at least 1. If there are two or more, one of them is for look-ups alone,
    * unless `prepare` is false.
@@ -25,11 +26,13 @@ const PATIENT_DEADLINE = createTimeouts(600_000)
  * Connects when the first statement is sent, and again after a connection was lost. While the server is down, only the
  * statements fail.
  */
-export const connectServer = (url: string, { pool: size, prepare, hosts }: ServerOptions): Driver => {
+export const connectServer = (url: string, options: ServerOptions): Driver => {
+  const { pool: size, prepare } = options
+  const hosts = createHosts(url, options)
   // An unprepared statement must wait for the answer to the one before it, so on one connection the look-ups would
   // queue up.
   const pipelines = prepare && size > 1
-  const pool = createPool(pipelines ? size - 1 : size, () => openLane(url, { hosts, prepare, lookups: false }))
+  const pool = createPool(pipelines ? size - 1 : size, () => openLane(hosts, { prepare, lookups: false }))
 
   // One connection on which a statement is sent without waiting for the answer to the one before it: 1.86 times the
   // rate of a pool.
@@ -38,7 +41,7 @@ export const connectServer = (url: string, { pool: size, prepare, hosts }: Serve
   const pipelined: Run = (text, values) =>
     within(DEADLINE, async () => {
       if (closed) throw closing()
-      if (reader === undefined || reader.lost) reader = openLane(url, { hosts, prepare, lookups: true })
+      if (reader === undefined || reader.lost) reader = openLane(hosts, { prepare, lookups: true })
       return reader.run(text, values)
     })
 
@@ -48,6 +51,8 @@ export const connectServer = (url: string, { pool: size, prepare, hosts }: Serve
   return {
     read: pipelines ? pipelined : write,
     write,
+    probe: (text, values) =>
+      within(DEADLINE, () => pool.useUrgently(DEADLINE.milliseconds, lane => lane.run(text, values))),
     transaction: (name, work, { patient } = { patient: false }) => {
       const deadline = patient ? PATIENT_DEADLINE : DEADLINE
       return within(deadline, () => pool.use(name, deadline.milliseconds, lane => transact(lane, patient, work)))

@@ -98,6 +98,7 @@ t.test('no statement reads a table of 100,000 rows whole, except full lists and 
     ...driver,
     read: noting(driver.read, true),
     write: noting(driver.write, false),
+    probe: driver.probe,
     transaction: (name, work, options) => driver.transaction(name, run => work(noting(run, false)), options),
     close: driver.close
   }

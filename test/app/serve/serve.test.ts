@@ -146,6 +146,54 @@ t.test('/health/ready is 503 while the database takes no writes, and 200 once it
   t.equal(await stop(), 0)
 })
 
+/** A database that takes no writes until the test says so. */
+const createReadOnly = async (t: Test) => {
+  const { url, drop } = await createDatabase()
+  t.teardown(drop)
+  await setDatabase(url, 'set default_transaction_read_only = on')
+  return { url, takeWrites: () => setDatabase(url, 'reset default_transaction_read_only') }
+}
+
+t.test('started on a standby, the service answers 503 until the database takes writes, and migrates then', async t => {
+  const { url: DATABASE_URL, takeWrites } = await createReadOnly(t)
+  const service = await serveProcess(t, { DATABASE_URL, DRAIN_DELAY: '1' })
+  await service.until(/"level":40,[^\n]*"msg":"the database takes no writes;/)
+  const { url } = service
+  t.match(await ask(`${url}/health/live`), { status: 200 })
+  for (const path of ['/health/ready', `/auth/code?client_id=local&response_type=code&state=x`]) {
+    t.match(await ask(url + path), { status: 503, headers: { 'retry-after': '1' } }, path)
+  }
+
+  await takeWrites()
+  await service.until(/"level":30,[^\n]*"msg":"the database takes writes"/)
+  while ((await ask(`${url}/health/ready`)).status !== 200) await sleep(20)
+  t.match(await ask(`${url}/auth/code?client_id=local&response_type=code&state=x`), { status: 400 })
+  t.equal(await service.stop(), 0)
+  t.match(service.output(), /"seconds":1,"msg":"not ready, [\s\S]*"msg":"shutting down"/)
+})
+
+t.test('started on a standby that turns out to lack its schema, the service ends with exit code 1', async t => {
+  const { url, takeWrites } = await createReadOnly(t)
+  const DATABASE_URL = `${url}?target_session_attrs=read-write`
+  const service = await serveProcess(t, { DATABASE_URL, MIGRATE: 'false' })
+  t.match(await ask(`${service.url}/health/ready`), { status: 503 })
+  await takeWrites()
+  t.equal(await service.ended, 1)
+  t.match(service.output(), /^heroes: DATABASE_URL cannot be used: the database lacks its schema; [^\n]*\n/m)
+})
+
+t.test('DRAIN_DELAY keeps a service that is not ready listening, and a second signal ends the wait', async t => {
+  const { url, child, until, ended } = await serveProcess(t, { DATABASE_URL: 'memory:', DRAIN_DELAY: '3600' })
+  child.kill('SIGTERM')
+  await until(/"seconds":3600,"msg":"not ready, /)
+  t.match(await ask(`${url}/health/ready`), { status: 503, headers: { 'retry-after': '1' } })
+  const agent = keptConnection()
+  t.teardown(() => agent.destroy())
+  t.match(await ask(`${url}/health/live`, { agent }), { status: 200, headers: { connection: 'keep-alive' } })
+  child.kill('SIGTERM')
+  t.equal(await ended, 0)
+})
+
 t.test(
   'a HOST or PORT on which the service cannot listen ends the start with exit code 1 and one line that names it',
   async t => {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 import t, { type Test } from 'tap'
+import { createHosts } from '../../../../adapters/postgres/connection/hosts.js'
 import { type LaneOptions, openLane } from '../../../../adapters/postgres/connection/lane.js'
 import { openServer } from '../../../../adapters/postgres/database.js'
 import { at, logIn, register } from '../../../contract/records.js'
@@ -68,12 +69,12 @@ for (const lookups of [true, false]) {
 
   t.test(`a plan that is gone ends a connection ${which}, and every answer goes to its own caller`, async t => {
     const { url, sql } = await openHeroes(t)
-    let lane = openLane(url, options)
+    let lane = openLane(createHosts(url, {}), options)
     let lanes = 1
     const { wrong, refusals } = await readMeanwhile(
       async id => {
         if (lane.lost) {
-          lane = openLane(url, options)
+          lane = openLane(createHosts(url, {}), options)
           lanes += 1
         }
         const [row] = await lane.run(FIND, [id])
@@ -92,7 +93,7 @@ for (const lookups of [true, false]) {
 
 t.test('a prepared statement that is gone ends the connection and is not sent again', async t => {
   const { url } = await openHeroes(t)
-  const lane = openLane(url, { prepare: true, lookups: true })
+  const lane = openLane(createHosts(url, {}), { prepare: true, lookups: true })
   await lane.run(FIND, [1])
   await lane.run('discard all', [])
   const asked = await Promise.allSettled([lane.run(FIND, [1]), lane.run(FIND, [2])])
@@ -112,7 +113,7 @@ t.test('statements of other code that uses postgres.js are parsed anew as usual'
 
 t.test('an invalid date fails its own statement and no other', async t => {
   const { url } = await openHeroes(t)
-  const lane = openLane(url, { prepare: true, lookups: true })
+  const lane = openLane(createHosts(url, {}), { prepare: true, lookups: true })
   const SELECT = 'select $1::timestamptz::text, $2::text'
   await lane.run(SELECT, [at(0), 'first'])
   const asked = await Promise.allSettled([

@@ -15,18 +15,16 @@ const turn = () => new Promise(resolve => setImmediate(resolve))
 const open = (size: number) => {
   const pool = createPool(size, lane)
   const underWay: { readonly name: string; end(error?: Error): void }[] = []
-  const use = (name: string, milliseconds = 4000) =>
-    pool.use(
-      name,
-      milliseconds,
-      () =>
-        new Promise<string>((resolve, reject) => {
-          underWay.push({ name, end: error => (error ? reject(error) : resolve(name)) })
-        })
-    )
+  const running = (name: string) =>
+    new Promise<string>((resolve, reject) => {
+      underWay.push({ name, end: error => (error ? reject(error) : resolve(name)) })
+    })
+  const use = (name: string, milliseconds = 4000) => pool.use(name, milliseconds, () => running(name))
+  const useUrgently = (name: string, milliseconds = 4000) => pool.useUrgently(milliseconds, () => running(name))
   return {
     pool,
     use,
+    useUrgently,
     begun: () => underWay.map(({ name }) => name),
     async end(error?: Error) {
       underWay.shift()?.end(error)
@@ -49,7 +47,7 @@ t.test('a call that finds no connection free waits for one, first come, first se
 })
 
 t.test('calls with a name that found something locked get half of the connections, until one succeeds', async t => {
-  const { use, begun, end } = open(4)
+  const { use, begun, end } = open(5)
   const told = t.rejects(use('hero'), LOCKED)
   await turn()
   await end(LOCKED)
@@ -86,6 +84,38 @@ t.test('a single connection also serves calls that find something locked', async
   await turn()
   await end()
   t.equal(await again, 'hero')
+})
+
+t.test('of three connections, one is free for urgent calls alone', async t => {
+  const { use, useUrgently, begun, end } = open(3)
+  const usual = ['a', 'b', 'c'].map(name => use(name))
+  await turn()
+  t.strictSame(begun(), ['a', 'b'])
+  const urgent = ['now', 'next'].map(name => useUrgently(name))
+  await turn()
+  t.strictSame(begun(), ['a', 'b', 'now'])
+  await end()
+  t.strictSame(begun(), ['b', 'now', 'next'], 'an urgent call goes before those that wait')
+  await end()
+  t.strictSame(begun(), ['now', 'next', 'c'], 'urgent calls take nothing from the others')
+  for (const _ of [1, 2, 3]) await end()
+  t.strictSame(await Promise.all([...usual, ...urgent]), ['a', 'b', 'c', 'now', 'next'])
+})
+
+t.test('of two connections none is kept free, and urgent calls go first', async t => {
+  const { use, useUrgently, begun, end } = open(2)
+  const usual = ['a', 'b', 'c'].map(name => use(name))
+  const urgent = useUrgently('now')
+  await turn()
+  t.strictSame(begun(), ['a', 'b'])
+  await end()
+  t.strictSame(begun(), ['b', 'now'])
+  await end()
+  const told = t.rejects(urgent, LOCKED)
+  await end(LOCKED)
+  await told
+  await end()
+  t.strictSame(await Promise.all(usual), ['a', 'b', 'c'])
 })
 
 t.test('work that has waited too long never begins', async t => {

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { createHosts } from '../../../../adapters/postgres/connection/hosts.js'
 import { openLane } from '../../../../adapters/postgres/connection/lane.js'
 import type { Timeouts } from '../../../../adapters/postgres/connection/timeouts.js'
 
@@ -18,7 +19,7 @@ const createExpiries = () => {
 }
 
 t.test('silence is timed from the last answer, while another answer is due', async t => {
-  const lane = openLane(process.env.TEST_DATABASE_URL ?? '', { prepare: true, lookups: false })
+  const lane = openLane(createHosts(process.env.TEST_DATABASE_URL ?? '', {}), { prepare: true, lookups: false })
   t.teardown(() => lane.end())
   const { timeouts, running } = createExpiries()
   await lane.run('select 1', [], timeouts)
