@@ -1,17 +1,22 @@
-import { setImmediate } from 'node:timers/promises'
+import { Server } from 'node:net'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import type { Http } from '../http/http.js'
 
 /** One second less than the ten that the service has from the signal to its end. */
 const DRAIN_MILLISECONDS = 9000
 const ACCEPT_MILLISECONDS = 1000
+/** How long an idle connection may still bring a request: one that was under way when the client was not yet told. */
+const LAST_REQUEST_MILLISECONDS = 500
 const IDLE_MILLISECONDS = 100
 
 /**
  * Returns a function that stops listening, waits until every request whose head has arrived is answered, and closes the
- * connections. A connection that is still open after nine seconds is cut off. Call it before the server listens.
+ * connections. Each of these answers ends its connection. Idle connections are closed half a second after the listener.
+ * A connection that is still open after nine seconds is cut off. Call it before the server listens.
  */
 export const createDrain = (http: Http): (() => Promise<void>) => {
   let accepted = 0
+  let idle: NodeJS.Timeout | undefined
   http.server.on('connection', () => {
     accepted += 1
   })
@@ -26,10 +31,13 @@ export const createDrain = (http: Http): (() => Promise<void>) => {
       await setImmediate()
       await setImmediate()
     }
+    // The method of HTTP's server would close the idle connections at once.
+    const closed = new Promise(resolve => Server.prototype.close.call(http.server, resolve))
+    await Promise.race([closed, sleep(LAST_REQUEST_MILLISECONDS, undefined, { ref: false })])
+    // An answer whose head was sent before the drain leaves its connection open until the interval finds it idle.
+    idle = setInterval(() => http.server.closeIdleConnections(), IDLE_MILLISECONDS)
   })
   return async () => {
-    // An answer whose head was sent before the drain leaves its connection open until the interval finds it idle.
-    const idle = setInterval(() => http.server.closeIdleConnections(), IDLE_MILLISECONDS)
     const cutOff = setTimeout(() => http.server.closeAllConnections(), DRAIN_MILLISECONDS)
     await http.close()
     clearTimeout(cutOff)

@@ -39,3 +39,23 @@ t.test('a connection that is still open nine seconds after the signal is cut off
   cutOff.give()
   await Promise.all([closed, drained])
 })
+
+t.test('an idle connection may bring a last request after the listener is closed, and its answer says so', async t => {
+  const http = createTestHttp()
+  http.get('/', async () => 'answered')
+  const drain = createDrain(http)
+  const url = await http.listen({ host: '127.0.0.1', port: 0 })
+  const [used, idle] = [dial(url), dial(url)]
+  for (const { socket, received } of [used, idle]) {
+    socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
+    while (!received().endsWith('answered')) await once(socket, 'data')
+    t.match(received(), /^connection: keep-alive\r$/im)
+  }
+  const drained = drain()
+  while (http.server.listening) await setImmediate()
+  used.socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
+  await used.closed
+  t.match(used.received(), /^connection: close\r$[\s\S]*answered$/im)
+  t.equal(idle.socket.readyState, 'open')
+  await Promise.all([drained, idle.closed])
+})
