@@ -57,17 +57,18 @@ export const prepareSchema = async ({ database }: Composition, settings: Setting
       throw new UnusableSettingError('DATABASE_PREPARE', `${cause.message}; it must be false then`)
     }
     const why = cause === undefined ? message : `${message}: ${cause.message}`
-    throw new UnusableSettingError('DATABASE_URL', why, { cause: error })
+    throw new UnusableSettingError('DATABASE_URL', why, error)
   }
 }
 
 /** Whether {@link prepareSchema} failed for a database that is away or takes no writes, which may end. */
-export const mayPrepareLater = (error: unknown): boolean => Object(error).cause instanceof DomainError
+export const mayPrepareLater = (error: unknown): boolean =>
+  error instanceof UnusableSettingError && error.reason instanceof DomainError
 
 /** Whether {@link prepareSchema} failed because the database, which answers, takes no writes (25006). */
 export const lacksWrites = (error: unknown): boolean => {
-  const { cause } = Object(error)
-  return cause instanceof DomainError && Object(cause.cause).code === '25006'
+  const { reason } = Object(error)
+  return reason instanceof DomainError && Object(reason.cause).code === '25006'
 }
 
 /** Facts about a database, or why there are none: `absent` where the embedded one is yet to be made, `in use` where another process has it. */

@@ -45,8 +45,12 @@ export class SettingError extends Error {
 export class UnusableSettingError extends Error {
   override readonly name = 'UnusableSettingError'
 
-  constructor(setting: string, why: string, options?: ErrorOptions) {
-    super(`${setting} cannot be used: ${why}`, options)
+  /** The error that `why` tells of. Not its `cause`: the command line prints those as well. */
+  readonly reason: unknown
+
+  constructor(setting: string, why: string, reason?: unknown) {
+    super(`${setting} cannot be used: ${why}`)
+    this.reason = reason
   }
 }
 

@@ -152,7 +152,7 @@ export async function execute(url: string, statement: string): Promise<void> {
   }
 }
 
-function nobody(): Account {
+export function nobody(): Account {
   const [, uid, gid] = /^nobody:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8')) ?? []
   return { uid: Number(uid ?? 65534), gid: Number(gid ?? 65534) }
 }
