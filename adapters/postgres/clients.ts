@@ -90,7 +90,7 @@ export const createClientStore = (driver: Driver, lookups: Lookups): ClientStore
   }
 }
 
-type ClientRow = typeof clients.$inferSelect
+type ClientRow = Pick<typeof clients.$inferSelect, keyof typeof columns>
 
 const toClient = ({ previousDigest, previousUntil, ...row }: ClientRow): Client => ({
   id: row.id,

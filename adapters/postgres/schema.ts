@@ -55,8 +55,11 @@ export const clients = pgTable(
     secretDigest: digest('secret_digest'),
     previousDigest: digest('previous_digest'),
     previousUntil: instant('previous_until'),
+    /** The first redirect URI. When it is null, the client has none, whatever the next column says. */
     redirectUri: text('redirect_uri'),
+    furtherRedirectUris: texts('further_redirect_uris').notNull().default([]),
     allowedScopes: texts('allowed_scopes').notNull(),
+    grantTypes: texts('grant_types').notNull().default(['password', 'authorization_code', 'refresh_token']),
     name: text('name'),
     requirePkce: boolean('require_pkce').notNull()
   },
@@ -73,9 +76,8 @@ export const grants = pgTable(
   'grant',
   {
     id: uuid('id').primaryKey(),
-    userId: bigint('user_id', { mode: 'number' })
-      .notNull()
-      .references(() => users.id, { onDelete: 'cascade' }),
+    /** Null for what a client got for itself. */
+    userId: bigint('user_id', { mode: 'number' }).references(() => users.id, { onDelete: 'cascade' }),
     clientId: text('client_id')
       .notNull()
       .references(() => clients.id, { onDelete: 'cascade' }),
