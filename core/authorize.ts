@@ -14,6 +14,8 @@ export interface AuthorizationRequest {
   readonly clientId: string | undefined
   readonly redirectUri: string | undefined
   readonly responseType: string | undefined
+  /** `response_mode` of OAuth 2.0 Multiple Response Type Encoding Practices. */
+  readonly responseMode: string | undefined
   readonly state: string | undefined
   readonly scope: string | undefined
   readonly codeChallenge: string | undefined
@@ -33,13 +35,14 @@ export interface Authorization {
 
 export interface AuthorizeUseCases {
   /**
-   * The client, and the URI to which the browser is sent back. Throws `invalid_request` when the client is unknown, has
-   * no redirect URI or has registered another one: then the browser must not be redirected (RFC 6749 section 4.1.2.1).
+   * The client, and the URI to which the browser is sent back. Throws `invalid_request` when the client is unknown or
+   * has no redirect URI, and when the request names another URI, or none where the client has several: then the browser
+   * must not be redirected (RFC 6749 section 4.1.2.1).
    */
   resolveRedirect(request: AuthorizationRequest): Promise<{ readonly client: Client; readonly redirectUri: string }>
   /**
-   * What a login would grant. Throws `unsupported_response_type`, `invalid_request` or `invalid_scope`: the redirect
-   * tells the client about these errors.
+   * What a login would grant. Throws `unauthorized_client`, `unsupported_response_type`, `invalid_request` or
+   * `invalid_scope`: the redirect tells the client about these errors.
    */
   judgeRequest(client: Client, request: AuthorizationRequest): Authorization
   /**
@@ -58,19 +61,26 @@ export const createAuthorizeUseCases = (
     const client = clientId !== undefined && isClientId(clientId) ? await clients.find(clientId) : undefined
     if (client === undefined)
       throw new DomainError('invalid_request', 'the application is not known here', { fault: 'unknown_client' })
-    if (client.redirectUri === undefined) {
+    const [first, ...others] = client.redirectUris
+    if (first === undefined) {
       throw new DomainError('invalid_request', 'the application has no address to return to', {
         fault: 'no_redirect_uri'
       })
     }
-    if (redirectUri !== undefined && !isSameRedirect(redirectUri, client.redirectUri)) {
+    if (redirectUri === undefined) {
+      if (others.length === 0) return { client, redirectUri: first }
       throw new DomainError(
         'invalid_request',
-        'the address to return to is not the one that the application registered',
-        { fault: 'other_redirect_uri' }
+        'the application registered several addresses, and the request does not say to which of them to return',
+        { fault: 'unnamed_redirect_uri' }
       )
     }
-    return { client, redirectUri: redirectUri ?? client.redirectUri }
+    if (!client.redirectUris.some(registered => isSameRedirect(redirectUri, registered))) {
+      throw new DomainError('invalid_request', 'the address to return to is none that the application registered', {
+        fault: 'other_redirect_uri'
+      })
+    }
+    return { client, redirectUri }
   },
 
   judgeRequest: judge,
@@ -89,7 +99,7 @@ export const createAuthorizeUseCases = (
         expiresAt: secondsAfter(now, policy.codeSeconds)
       }
       const begun = await codes.insert(code, user.generation)
-      tellLogin(events, begun, code.grant, attempt)
+      tellLogin(events, begun, user, code.grant, attempt)
       if (begun) return secret
     }
     throw new DomainError('access_denied', 'the username or the password is wrong')
@@ -100,9 +110,15 @@ export const createAuthorizeUseCases = (
 const CHALLENGE = /^[A-Za-z0-9_-]{43}$/
 
 const judge = (client: Client, request: AuthorizationRequest): Authorization => {
-  const { redirectUri, responseType, state, scope, codeChallenge, codeChallengeMethod } = request
+  const { redirectUri, responseType, responseMode, state, scope, codeChallenge, codeChallengeMethod } = request
+  if (!client.grantTypes.includes('authorization_code')) {
+    throw new DomainError('unauthorized_client', 'the client is not allowed the grant authorization_code')
+  }
   if (responseType === undefined) throw new DomainError('invalid_request', 'response_type is missing')
   if (responseType !== 'code') throw new DomainError('unsupported_response_type', 'response_type must be code')
+  if (responseMode !== undefined && responseMode !== 'query') {
+    throw new DomainError('invalid_request', 'response_mode must be query')
+  }
   if (state === undefined) throw new DomainError('invalid_request', 'state is missing')
   if (state.length > 4096) throw new DomainError('invalid_request', 'state is longer than 4096 characters')
   if (codeChallenge === undefined) {

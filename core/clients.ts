@@ -1,5 +1,6 @@
 import { DomainError } from './errors.js'
 import { type Origin, originOf } from './events.js'
+import { defaultGrantTypes, grantTypes as knownGrantTypes } from './grant-types.js'
 import { secondsAfter } from './instants.js'
 import type { Client } from './model.js'
 import type { AllPorts, ClientChanges } from './ports.js'
@@ -20,8 +21,11 @@ export interface NewClient {
    * characters or more.
    */
   readonly secret: string | undefined | { readonly generate: true }
-  readonly redirectUri: string | undefined
+  /** None by default. A client without one cannot use the login page. */
+  readonly redirectUris?: readonly string[] | undefined
   readonly allowedScopes: readonly string[]
+  /** {@link defaultGrantTypes} by default. */
+  readonly grantTypes?: readonly string[] | undefined
   readonly name: string | undefined
   readonly requirePkce: boolean
 }
@@ -65,6 +69,12 @@ export const createClientUseCases = ({
     return secrets.equal(digest, previousSecret.digest)
   }
 
+  const find = async (id: string): Promise<Client> => {
+    const client = isClientId(id) ? await clients.find(id) : undefined
+    if (client === undefined) throw noSuchClient()
+    return client
+  }
+
   return {
     async authenticateClient(candidates, origin) {
       if (candidates.length === 0) {
@@ -82,14 +92,16 @@ export const createClientUseCases = ({
       throw new DomainError('invalid_client', 'the client is unknown or its secret is wrong')
     },
 
-    async addClient({ id, secret: wanted, redirectUri, allowedScopes, name, requirePkce }) {
+    async addClient({ id, secret: wanted, redirectUris = [], grantTypes = defaultGrantTypes, ...rest }) {
       if (!isClientId(id)) {
         throw new DomainError('invalid_input', 'a client id is 1 to 255 of A-Z a-z 0-9 . _ ~ -')
       }
-      const changes = requireChanges({ redirectUri, allowedScopes, name, requirePkce })
+      const { allowedScopes, name, requirePkce } = rest
+      const changes = requireChanges({ redirectUris, allowedScopes, grantTypes, name, requirePkce })
       const secret = typeof wanted === 'object' ? await secrets.random() : wanted
       const secretDigest = secret === undefined ? undefined : await secrets.digest(requireSecret(secret))
       const client: Client = { id, secretDigest, previousSecret: undefined, ...changes }
+      requireFitting(client, grantTypes)
       if (!(await clients.insert(client))) throw new DomainError('conflict', 'a client with this id exists')
       events.tell({ event: 'client.added', client: id })
       return { client, secret }
@@ -97,14 +109,11 @@ export const createClientUseCases = ({
 
     listClients: () => clients.list(),
 
-    async findClient(id) {
-      const client = isClientId(id) ? await clients.find(id) : undefined
-      if (client === undefined) throw noSuchClient()
-      return client
-    },
+    findClient: find,
 
     async changeClient(id, changes) {
       const wanted = requireChanges(changes)
+      if (wanted.grantTypes !== undefined) requireFitting(await find(id), wanted.grantTypes)
       const client = isClientId(id) ? await clients.update(id, wanted) : undefined
       if (client === undefined) throw noSuchClient()
       events.tell({ event: 'client.changed', client: id })
@@ -134,9 +143,10 @@ export const isClientId = (id: string): boolean => /^[A-Za-z0-9._~-]{1,255}$/.te
 const SECRET_MAX = 1024
 const FAILED = 'client.authentication_failed'
 
+/** The changes, with each redirect URI and each grant type once. Throws `invalid_input`. */
 const requireChanges = <T extends ClientChanges>(changes: T): T => {
-  const { redirectUri, allowedScopes, name } = changes
-  if (redirectUri !== undefined && !isRedirectUri(redirectUri)) {
+  const { redirectUris, allowedScopes, grantTypes, name } = changes
+  if (redirectUris !== undefined && !redirectUris.every(isRedirectUri)) {
     throw new DomainError(
       'invalid_input',
       'a redirect URI is absolute and without fragment: https, or http on 127.0.0.1, [::1] or localhost, or a private-use scheme with a dot in it'
@@ -145,8 +155,29 @@ const requireChanges = <T extends ClientChanges>(changes: T): T => {
   if (allowedScopes !== undefined && !allowedScopes.every(isScopeToken)) {
     throw new DomainError('invalid_input', 'a scope is printable ASCII without space, quote and backslash')
   }
+  if (grantTypes !== undefined && !grantTypes.every(type => knownGrantTypes.includes(type))) {
+    throw new DomainError('invalid_input', `a grant type is one of ${knownGrantTypes.join(', ')}`)
+  }
   if (name !== undefined) requireText('name', name, 1, 255)
-  return changes
+  return {
+    ...changes,
+    ...(redirectUris && { redirectUris: [...new Set(redirectUris)] }),
+    ...(grantTypes && { grantTypes: [...new Set(grantTypes)] })
+  }
+}
+
+/**
+ * RFC 6749 section 4.4 keeps `client_credentials` for confidential clients. RFC 9700 section 4.15: what such a client
+ * is called in an introspection must not look like the id of a user.
+ */
+const requireFitting = ({ id, secretDigest }: Client, grantTypes: readonly string[]): void => {
+  if (!grantTypes.includes('client_credentials')) return
+  if (secretDigest === undefined) {
+    throw new DomainError('invalid_input', 'client_credentials is for confidential clients')
+  }
+  if (/^[0-9]+$/.test(id)) {
+    throw new DomainError('invalid_input', 'client_credentials is for clients whose id is not of digits alone')
+  }
 }
 
 const requireSecret = (secret: string): string => requireText('secret', secret, 24, SECRET_MAX)

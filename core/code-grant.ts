@@ -13,7 +13,8 @@ export const createCodeGrant = (
   const matches = async (code: StoredCode, client: Client, request: TokenRequest): Promise<boolean> => {
     const { redirectUri, codeVerifier } = request
     if (redirectUri !== code.redirectUri) {
-      if (code.redirectUri !== undefined || redirectUri !== client.redirectUri) return false
+      const isRegistered = client.redirectUris.some(registered => registered === redirectUri)
+      if (code.redirectUri !== undefined || !isRegistered) return false
     }
     if (code.challenge === undefined || codeVerifier === undefined) return code.challenge === codeVerifier
     return VERIFIER.test(codeVerifier) && secrets.equal(await secrets.digest(codeVerifier), code.challenge)

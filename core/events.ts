@@ -17,6 +17,9 @@ interface Ids {
 type Event<Name extends string, Known extends keyof Ids = never> = { readonly event: Name } & Pick<Ids, Known> &
   Partial<Origin>
 
+/** What is told of a grant. A grant that a client has for itself has no user. */
+type GrantEvent<Name extends string> = Event<Name, 'client' | 'grant'> & { readonly user: number | undefined }
+
 interface Because<Reason extends string> {
   readonly reason: Reason
 }
@@ -38,14 +41,14 @@ export type SecurityEvent =
   | (Event<'login.throttled', 'client'> & Because<'username_and_address' | 'username' | 'address'>)
   | Event<'user.registered', 'user'>
   /** The reason is the grant type. */
-  | (Event<'token.issued', 'client' | 'user' | 'grant'> & Because<'password' | 'authorization_code'>)
-  | Event<'token.refreshed', 'client' | 'user' | 'grant'>
+  | (GrantEvent<'token.issued'> & Because<'password' | 'authorization_code' | 'client_credentials'>)
+  | GrantEvent<'token.refreshed'>
   /** A refresh token was used again within the grace, and got the first answer. */
-  | Event<'refresh.repeated', 'client' | 'user' | 'grant'>
+  | GrantEvent<'refresh.repeated'>
   /** The reason is what was used again. The grant has ended for it. */
-  | (Event<'grant.stolen', 'client' | 'user' | 'grant'> & Because<'code' | 'refresh_token'>)
+  | (GrantEvent<'grant.stolen'> & Because<'code' | 'refresh_token'>)
   /** The client revoked a refresh token. */
-  | (Event<'grant.revoked', 'client' | 'user' | 'grant'> & Because<'client'>)
+  | (GrantEvent<'grant.revoked'> & Because<'client'>)
   /** With the client's id only where such a client is registered. */
   | (Event<'client.authentication_failed'> & Because<'no_credentials' | 'unknown_client'>)
   | (Event<'client.authentication_failed', 'client'> & Because<'wrong_secret'>)
@@ -63,7 +66,10 @@ export interface Events {
 export const NO_EVENTS: Events = { tell: () => {} }
 
 /** What an event has of the grant that it is about and of the request that brought it. */
-export const aboutGrant = ({ id, clientId, userId }: Grant, origin: Origin | undefined): Ids & Partial<Origin> => ({
+export const aboutGrant = (
+  { id, clientId, userId }: Grant,
+  origin: Origin | undefined
+): Pick<Ids, 'client' | 'grant'> & { readonly user: number | undefined } & Partial<Origin> => ({
   client: clientId,
   user: userId,
   grant: id,

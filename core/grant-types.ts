@@ -1,3 +1,4 @@
+import { createClientCredentialsGrant } from './client-credentials-grant.js'
 import { createCodeGrant } from './code-grant.js'
 import { DomainError } from './errors.js'
 import type { TokenAnswer } from './issuing.js'
@@ -14,12 +15,16 @@ import { type GrantHandler, requireParameter, type TokenRequest } from './token-
  */
 const GRANT_TYPES: Readonly<Record<string, (ports: AllPorts, policy: Policy, login: Login) => GrantHandler>> = {
   authorization_code: createCodeGrant,
+  client_credentials: createClientCredentialsGrant,
   password: createPasswordGrant,
   refresh_token: createRefreshGrant
 }
 
 /** RFC 8414's `grant_types_supported`. */
 export const grantTypes: readonly string[] = Object.keys(GRANT_TYPES)
+
+/** What a client may use that was registered without a word about it: all that needs a user. */
+export const defaultGrantTypes: readonly string[] = ['password', 'authorization_code', 'refresh_token']
 
 export interface TokenUseCases {
   /**
@@ -33,9 +38,13 @@ export const createTokenUseCases = (ports: AllPorts, policy: Policy, login: Logi
   const handlers = new Map(Object.entries(GRANT_TYPES).map(([type, create]) => [type, create(ports, policy, login)]))
   return {
     async issueToken(client, request) {
-      const handle = handlers.get(requireParameter('grant_type', request.grantType))
+      const grantType = requireParameter('grant_type', request.grantType)
+      const handle = handlers.get(grantType)
       if (handle === undefined) {
         throw new DomainError('unsupported_grant_type', `grant_type must be one of ${grantTypes.join(', ')}`)
+      }
+      if (!client.grantTypes.includes(grantType)) {
+        throw new DomainError('unauthorized_client', 'the client is not allowed this grant_type')
       }
       return handle(client, request)
     }

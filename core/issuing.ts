@@ -13,7 +13,7 @@ export interface TokenAnswer {
 
 export interface TokenPair {
   readonly accessToken: string
-  /** Undefined for a public client. */
+  /** Undefined for a client that may not refresh. */
   readonly refreshToken: string | undefined
 }
 
@@ -25,9 +25,9 @@ export const couldBeIssued = (text: string): boolean => /^[A-Za-z0-9]{32}$/.test
 
 export type IssuingPolicy = Pick<Policy, 'accessTokenSeconds' | 'refreshTokenSeconds' | 'grantSeconds'>
 
-/** A new grant, for a login at `now`. */
+/** A new grant, for a login at `now`, or without a user for the client itself. */
 export const newGrant = async (
-  user: User,
+  user: User | undefined,
   client: Client,
   scopes: readonly string[],
   now: Date,
@@ -35,17 +35,23 @@ export const newGrant = async (
   policy: Pick<Policy, 'grantSeconds'>
 ): Promise<Grant> => ({
   id: await secrets.grantId(),
-  userId: user.id,
+  userId: user?.id,
   clientId: client.id,
   scopes,
   expiresAt: secondsAfter(now, policy.grantSeconds)
 })
 
-/** RFC 6749 section 6 binds a refresh token to a client that can authenticate: a client without a secret gets none. */
-export const newPair = async (client: Client, secrets: Ports['secrets']): Promise<TokenPair> => ({
-  accessToken: await secrets.random(),
-  refreshToken: client.secretDigest === undefined ? undefined : await secrets.random()
-})
+/**
+ * RFC 6749 section 6 binds a refresh token to a client that can authenticate: a client without a secret gets none. Nor
+ * does a client that is not allowed the refresh grant.
+ */
+export const newPair = async (client: Client, secrets: Ports['secrets']): Promise<TokenPair> => {
+  const mayRefresh = client.secretDigest !== undefined && client.grantTypes.includes('refresh_token')
+  return {
+    accessToken: await secrets.random(),
+    refreshToken: mayRefresh ? await secrets.random() : undefined
+  }
+}
 
 /** The record of a pair that is issued at `now`. No token outlives its grant. */
 export const tokenOf = async (

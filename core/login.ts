@@ -1,5 +1,5 @@
 import { DomainError } from './errors.js'
-import { aboutGrant, type Events, type Origin, originOf } from './events.js'
+import { type Events, type Origin, originOf } from './events.js'
 import type { Client, Grant, User } from './model.js'
 import type { Policy } from './policy.js'
 import type { AllPorts } from './ports.js'
@@ -15,9 +15,9 @@ export interface LoginAttempt extends Credentials, Origin {}
 export type Login = (client: Client, attempt: LoginAttempt) => Promise<User | undefined>
 
 /** Tells that a login began the grant; or that it did not, because the user or the client was ended meanwhile. */
-export const tellLogin = (events: Events, begun: boolean, grant: Grant, origin: Origin): void => {
-  const { grant: id, ...login } = aboutGrant(grant, origin)
-  if (begun) events.tell({ event: 'login.succeeded', ...login, grant: id })
+export const tellLogin = (events: Events, begun: boolean, user: User, grant: Grant, origin: Origin): void => {
+  const login = { client: grant.clientId, user: user.id, ...originOf(origin) }
+  if (begun) events.tell({ event: 'login.succeeded', ...login, grant: grant.id })
   else events.tell({ event: 'login.failed', ...login, reason: 'ended' })
 }
 

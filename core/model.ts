@@ -32,8 +32,11 @@ export interface Client {
   readonly secretDigest: Digest | undefined
   /** The secret before the last rotation, which is valid until `until`. */
   readonly previousSecret: { readonly digest: Digest; readonly until: Date } | undefined
-  readonly redirectUri: string | undefined
+  /** Where the login page may return to. When there is only one, an authorization request need not name it. */
+  readonly redirectUris: readonly string[]
   readonly allowedScopes: readonly string[]
+  /** The values of `grant_type` that the client may use. The login page is for clients with `authorization_code`. */
+  readonly grantTypes: readonly string[]
   readonly name: string | undefined
   /** RFC 9700 section 2.1.1: authorization requests without a PKCE challenge are refused. */
   readonly requirePkce: boolean
@@ -46,10 +49,14 @@ export interface ScopeText {
   readonly text: string
 }
 
-/** What a user's login gave to a client. Every code and every token belongs to a grant and ends with it. */
+/**
+ * What a user's login gave to a client, or what a client got for itself (RFC 6749 section 4.4). Every code and every
+ * token belongs to a grant and ends with it.
+ */
 export interface Grant {
   readonly id: string
-  readonly userId: number
+  /** Undefined for what a client got for itself. */
+  readonly userId: number | undefined
   readonly clientId: string
   readonly scopes: readonly string[]
   readonly expiresAt: Date

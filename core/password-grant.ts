@@ -27,7 +27,7 @@ export const createPasswordGrant =
       const pair = await newPair(client, secrets)
       const token = await tokenOf(pair, grant, scopes, now, secrets, policy)
       const begun = await tokens.insert(token, user.generation)
-      tellLogin(events, begun, grant, request)
+      tellLogin(events, begun, user, grant, request)
       if (begun) {
         events.tell({ event: 'token.issued', ...aboutGrant(grant, request), reason: 'password' })
         return answerOf(pair, token, now)

@@ -103,7 +103,9 @@ export interface UserStore {
  * Changes to a registered client. A key that is absent leaves its value as it is; a key that is undefined removes its
  * value.
  */
-export type ClientChanges = Partial<Pick<Client, 'redirectUri' | 'allowedScopes' | 'name' | 'requirePkce'>>
+export type ClientChanges = Partial<
+  Pick<Client, 'redirectUris' | 'allowedScopes' | 'grantTypes' | 'name' | 'requirePkce'>
+>
 
 export interface ClientStore {
   /** False, and nothing changes, when the id is taken. */
@@ -173,8 +175,12 @@ export interface RefreshToken extends Token {
 }
 
 export interface TokenStore {
-  /** Begins the token's grant and stores the token, on the terms of {@link CodeStore.insert}. */
-  insert(token: Token, generation: number): Promise<boolean>
+  /**
+   * Begins the token's grant and stores the token, on the terms of {@link CodeStore.insert}. A grant without a user
+   * begins with `generation` undefined, while its client exists; with a generation it does not begin. Nor does a grant
+   * with a user when `generation` is undefined.
+   */
+  insert(token: Token, generation: number | undefined): Promise<boolean>
   /**
    * The token, unless its grant was revoked, a rotation replaced it or {@link revokeAccess} ended it. The caller judges
    * its expiry.
@@ -196,7 +202,7 @@ export interface TokenStore {
   eraseNonces(at: Date): Promise<number>
 }
 
-/** A grant begins with the first code or token of a login: {@link CodeStore.insert} and {@link TokenStore.insert}. */
+/** A grant begins with its first code or token: {@link CodeStore.insert} and {@link TokenStore.insert}. */
 export interface GrantStore {
   /** The grant, unless it was revoked. The caller judges its expiry. */
   find(id: string): Promise<Grant | undefined>

@@ -9,8 +9,9 @@ export interface Introspection {
   readonly kind: 'access_token' | 'refresh_token'
   readonly scopes: readonly string[]
   readonly clientId: string
-  readonly userId: number
-  readonly username: string
+  /** Undefined, like the username, for a token that the client got for itself. */
+  readonly userId: number | undefined
+  readonly username: string | undefined
   readonly issuedAt: Date
   readonly expiresAt: Date
 }
@@ -66,9 +67,11 @@ export const createRevocationUseCases = ({
       if (!couldBeIssued(token)) return undefined
       const { access, refresh, grant } = await find(token)
       if (grant === undefined || refresh?.spent !== undefined) return undefined
-      const user = await users.find(grant.userId)
+      const user = grant.userId === undefined ? undefined : await users.find(grant.userId)
+      // A user may be removed between the two look-ups.
+      const isOrphan = user?.id !== grant.userId
       const { issuedAt, expiresAt } = access ?? { issuedAt: refresh?.issuedAt, expiresAt: refresh?.refreshExpiresAt }
-      if (user === undefined || issuedAt === undefined || expiresAt === undefined || expiresAt <= clock.now()) {
+      if (isOrphan || issuedAt === undefined || expiresAt === undefined || expiresAt <= clock.now()) {
         return undefined
       }
       const { userId, clientId } = grant
@@ -77,7 +80,7 @@ export const createRevocationUseCases = ({
         scopes: (access ?? grant).scopes,
         clientId,
         userId,
-        username: user.username,
+        username: user?.username,
         issuedAt,
         expiresAt
       }

@@ -9,8 +9,9 @@ const copyClient = (client: Client): Client => ({
     digest: client.previousSecret.digest,
     until: copyDate(client.previousSecret.until)
   },
-  redirectUri: client.redirectUri,
+  redirectUris: [...client.redirectUris],
   allowedScopes: [...client.allowedScopes],
+  grantTypes: [...client.grantTypes],
   name: client.name,
   requirePkce: client.requirePkce
 })

@@ -14,10 +14,11 @@ export interface ClientRow {
 
 export interface GrantRow {
   readonly grant: Grant
-  readonly user: UserRow
+  /** Undefined for a grant without a user. */
+  readonly user: UserRow | undefined
   readonly client: ClientRow
   /** The generation of the user when the grant began. */
-  readonly generation: number
+  readonly generation: number | undefined
   /** The tombstone: once it is true, nothing under the grant is found and nothing more is stored under it. */
   revoked: boolean
   /** When the last of its codes and tokens expires, in milliseconds. */
@@ -67,11 +68,15 @@ export const createTables = (): Tables => ({
 
 // Ending all grants of a user raises the user's generation: grants of an earlier one are dead without being touched.
 export const isLive = ({ revoked, generation, user }: GrantRow): boolean =>
-  !revoked && generation === user.user.generation
+  !revoked && generation === user?.user.generation
 
-/** Undefined when the user is gone or at another generation, or the client is gone. */
-export const beginGrant = (tables: Tables, grant: Grant, generation: number): GrantRow | undefined => {
-  const user = tables.users.get(grant.userId)
+/**
+ * Undefined when the user is gone or at another generation, or the client is gone, and when there is a user without a
+ * generation or the other way round.
+ */
+export const beginGrant = (tables: Tables, grant: Grant, generation: number | undefined): GrantRow | undefined => {
+  if ((grant.userId === undefined) !== (generation === undefined)) return undefined
+  const user = grant.userId === undefined ? undefined : tables.users.get(grant.userId)
   const client = tables.clients.get(grant.clientId)
   if (user?.user.generation !== generation || client === undefined) return undefined
   const row: GrantRow = {
@@ -86,7 +91,7 @@ export const beginGrant = (tables: Tables, grant: Grant, generation: number): Gr
     tokens: []
   }
   tables.grants.set(grant.id, row)
-  user.grants.add(row)
+  user?.grants.add(row)
   client.grants.add(row)
   return row
 }
@@ -124,7 +129,7 @@ export const minuteOf = (milliseconds: number): number => Math.floor(millisecond
 export const removeGrant = (tables: Tables, row: GrantRow): void => {
   unschedule(tables, row)
   tables.grants.delete(row.grant.id)
-  row.user.grants.delete(row)
+  row.user?.grants.delete(row)
   row.client.grants.delete(row)
   for (const { code } of row.codes) tables.codes.delete(code.digest)
   for (const tokenRow of row.tokens) {

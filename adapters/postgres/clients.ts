@@ -15,7 +15,9 @@ const columns = {
   previousDigest: typed(clients.previousDigest),
   previousUntil: typed(clients.previousUntil),
   redirectUri: typed(clients.redirectUri),
+  furtherRedirectUris: typed(clients.furtherRedirectUris),
   allowedScopes: typed(clients.allowedScopes),
+  grantTypes: typed(clients.grantTypes),
   name: typed(clients.name),
   requirePkce: typed(clients.requirePkce)
 }
@@ -97,8 +99,9 @@ const toClient = ({ previousDigest, previousUntil, ...row }: ClientRow): Client 
   secretDigest: orUndefined(row.secretDigest),
   previousSecret:
     previousDigest === null || previousUntil === null ? undefined : { digest: previousDigest, until: previousUntil },
-  redirectUri: orUndefined(row.redirectUri),
+  redirectUris: row.redirectUri === null ? [] : [row.redirectUri, ...row.furtherRedirectUris],
   allowedScopes: row.allowedScopes,
+  grantTypes: row.grantTypes,
   name: orUndefined(row.name),
   requirePkce: row.requirePkce
 })
@@ -110,26 +113,35 @@ const readClient = (row: Row): Client =>
     previousDigest: optional(row.previousDigest, readBytes) ?? null,
     previousUntil: optional(row.previousUntil, readInstant) ?? null,
     redirectUri: optional(row.redirectUri, String) ?? null,
+    furtherRedirectUris: readTexts(row.furtherRedirectUris),
     allowedScopes: readTexts(row.allowedScopes),
+    grantTypes: readTexts(row.grantTypes),
     name: optional(row.name, String) ?? null,
     requirePkce: row.requirePkce === true
   })
+
+const redirectColumns = ([first, ...further]: readonly string[]) => ({
+  redirectUri: first ?? null,
+  furtherRedirectUris: further
+})
 
 const toRow = ({ previousSecret, ...client }: Client): ClientRow => ({
   id: client.id,
   secretDigest: client.secretDigest ?? null,
   previousDigest: previousSecret?.digest ?? null,
   previousUntil: previousSecret?.until ?? null,
-  redirectUri: client.redirectUri ?? null,
+  ...redirectColumns(client.redirectUris),
   allowedScopes: [...client.allowedScopes],
+  grantTypes: [...client.grantTypes],
   name: client.name ?? null,
   requirePkce: client.requirePkce
 })
 
 /** A key whose value is undefined empties its column. */
 const toColumns = (changes: ClientChanges): Partial<ClientRow> => ({
-  ...('redirectUri' in changes && { redirectUri: changes.redirectUri ?? null }),
+  ...(changes.redirectUris && redirectColumns(changes.redirectUris)),
   ...('name' in changes && { name: changes.name ?? null }),
   ...(changes.allowedScopes && { allowedScopes: [...changes.allowedScopes] }),
+  ...(changes.grantTypes && { grantTypes: [...changes.grantTypes] }),
   ...(changes.requirePkce !== undefined && { requirePkce: changes.requirePkce })
 })

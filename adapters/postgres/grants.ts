@@ -6,7 +6,7 @@ import { key, type Lookups } from './lookup/lookups.js'
 import { grants } from './schema.js'
 import { type Row, typed } from './sql/columns.js'
 import { builder, withDriverErrors } from './sql/statements.js'
-import { readInstant, readTexts, textList } from './sql/values.js'
+import { optional, readInstant, readTexts, textList } from './sql/values.js'
 
 /** The columns that {@link readGrant} reads. */
 export const grantColumns = {
@@ -19,31 +19,38 @@ export const grantColumns = {
 
 export const readGrant = (row: Row): Grant => ({
   id: String(row.grantId),
-  userId: Number(row.userId),
+  userId: optional(row.userId, Number),
   clientId: String(row.clientId),
   scopes: readTexts(row.grantScopes),
   expiresAt: readInstant(row.grantExpiresAt)
 })
 
-/**
- * Begins a grant with the values $1 to $7: the first of the two steps that store a login. It locks the user and the
- * client. A concurrent statement that ends the user's grants or removes the user or the client either waits and then
- * sees this grant, or came first: then this statement sees its effect and begins no grant.
- */
-export const BEGIN_GRANT = `parties as (
-  select u.id as user_id, c.id as client_id from "user" u, client c
-  where u.id = $1 and u.generation = $2 and c.id = $3
-  for share of u for key share of c
+const beginGrantOf = (parties: string): string => `parties as (
+  ${parties}
 ), begun as (
   insert into "grant" (user_id, client_id, id, scopes, expires_at, sweep_at)
   select user_id, client_id, $4, $5, $6, $7 from parties
   returning id
 )`
 
+/**
+ * Begins a grant with the values $1 to $7: the first of the two steps that store a login. It locks the user and the
+ * client. A concurrent statement that ends the user's grants or removes the user or the client either waits and then
+ * sees this grant, or came first: then this statement sees its effect and begins no grant.
+ */
+export const BEGIN_GRANT = beginGrantOf(`select u.id as user_id, c.id as client_id from "user" u, client c
+  where u.id = $1 and u.generation = $2 and c.id = $3
+  for share of u for key share of c`)
+
+/** The same with the same values for a grant without a user. No outer join can serve both: it allows no lock on `u`. */
+export const BEGIN_GRANT_WITHOUT_USER = beginGrantOf(`select $1::bigint as user_id, c.id as client_id from client c
+  where $1::bigint is null and $2::bigint is null and c.id = $3
+  for key share of c`)
+
 /** `sweepAt`: when the first code or token of the grant has expired. */
-export const beginGrant = (grant: Grant, generation: number, sweepAt: Date): readonly Value[] => [
-  grant.userId,
-  generation,
+export const beginGrant = (grant: Grant, generation: number | undefined, sweepAt: Date): readonly Value[] => [
+  grant.userId ?? null,
+  generation ?? null,
   grant.clientId,
   grant.id,
   textList(grant.scopes),

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { Client, ClientChanges } from '../../core/index.js'
+import { type Client, type ClientChanges, defaultGrantTypes, grantTypes } from '../../core/index.js'
 import type { CommandContext } from './context.js'
 import { confirm, readHidden, UsageError } from './terminal.js'
 
@@ -7,16 +7,18 @@ interface AddOptions {
   readonly public?: true
   readonly confidential?: true
   readonly secretStdin?: true
-  readonly redirectUri?: string
+  readonly redirectUri?: readonly string[]
   readonly scope?: readonly string[]
+  readonly grant?: readonly string[]
   readonly name?: string
   readonly requirePkce?: boolean
   readonly json?: true
 }
 
 interface SetOptions {
-  readonly redirectUri?: string | false
+  readonly redirectUri?: readonly string[] | false
   readonly scope?: readonly string[] | false
+  readonly grant?: readonly string[] | false
   readonly name?: string | false
   readonly requirePkce?: boolean
   readonly json?: true
@@ -31,8 +33,13 @@ export const addClientCommands = (program: Command, { terminal, withUseCases, pr
     .addOption(new Option('--public', 'a client without a secret').conflicts(['confidential', 'secretStdin']))
     .option('--confidential', 'a client with a secret, shown this once')
     .option('--secret-stdin', 'read the secret (24 characters or more) instead of making one')
-    .option('--redirect-uri <uri>', 'where the login page returns to')
-    .option('--scope <scope>', 'a scope that the client is allowed; may be repeated', addScope)
+    .option('--redirect-uri <uri>', 'where the login page may return to; may be repeated', addValue)
+    .option('--scope <scope>', 'a scope that the client is allowed; may be repeated', addValue)
+    .option(
+      '--grant <type>',
+      `a grant type that the client may use, of ${grantTypes.join(', ')}; may be repeated; ${defaultGrantTypes.join(', ')} when none is given`,
+      addValue
+    )
     .option('--name <text>', 'what the login page calls the client')
     .option('--require-pkce', 'refuse authorization requests without PKCE (the default for --public)')
     .option('--no-require-pkce', 'accept authorization requests without PKCE (the default for --confidential)')
@@ -44,14 +51,14 @@ export const addClientCommands = (program: Command, { terminal, withUseCases, pr
         const { client, secret } = await useCases.addClient({
           id,
           secret: options.public ? undefined : (given ?? { generate: true }),
-          redirectUri: options.redirectUri,
+          redirectUris: options.redirectUri,
           allowedScopes: options.scope ?? [],
+          grantTypes: options.grant,
           name: options.name,
           requirePkce: options.requirePkce ?? options.public === true
         })
         const shown = given === undefined ? secret : undefined
-        const { redirectUri, allowedScopes, name, requirePkce } = client
-        print(options.json, { id, secret: shown, redirectUri, allowedScopes, name, requirePkce }, [
+        print(options.json, { id, secret: shown, ...ofClient(client) }, [
           `The client ${id} is registered.`,
           ...(shown === undefined ? [] : [`Its secret, shown this once: ${shown}`])
         ])
@@ -83,24 +90,35 @@ export const addClientCommands = (program: Command, { terminal, withUseCases, pr
   clients
     .command('set <id>')
     .description('changes a client')
-    .option('--redirect-uri <uri>', 'where the login page returns to')
-    .option('--no-redirect-uri', 'remove the redirect URI: the client has no login page then')
+    .option(
+      '--redirect-uri <uri>',
+      'where the login page may return to, in place of the present ones; may be repeated',
+      addValue
+    )
+    .option('--no-redirect-uri', 'remove every redirect URI: the client has no login page then')
     .option(
       '--scope <scope>',
       'a scope that the client is allowed, in place of its present ones; may be repeated',
-      addScope
+      addValue
     )
     .option('--no-scope', 'allow the client no scope')
+    .option(
+      '--grant <type>',
+      'a grant type that the client may use, in place of its present ones; may be repeated',
+      addValue
+    )
+    .option('--no-grant', 'allow the client no grant type: a confidential one may still introspect tokens')
     .option('--name <text>', 'what the login page calls the client')
     .option('--no-name', 'the login page calls the client by its id')
     .option('--require-pkce', 'refuse authorization requests without PKCE')
     .option('--no-require-pkce', 'accept authorization requests without PKCE')
     .option('--json', 'print JSON')
     .action(async (id: string, options: SetOptions) => {
-      const { redirectUri, scope, name, requirePkce } = options
+      const { redirectUri, scope, grant, name, requirePkce } = options
       const changes: ClientChanges = {
-        ...(redirectUri !== undefined && { redirectUri: redirectUri === false ? undefined : redirectUri }),
-        ...(scope !== undefined && { allowedScopes: scope === false ? [] : scope }),
+        ...(redirectUri !== undefined && { redirectUris: redirectUri || [] }),
+        ...(scope !== undefined && { allowedScopes: scope || [] }),
+        ...(grant !== undefined && { grantTypes: grant || [] }),
         ...(name !== undefined && { name: name === false ? undefined : name }),
         ...(requirePkce !== undefined && { requirePkce })
       }
@@ -142,10 +160,10 @@ export const addClientCommands = (program: Command, { terminal, withUseCases, pr
     })
 }
 
-// `earlier` is false after `--no-scope`.
-const addScope = (scope: string, earlier: readonly string[] | false | undefined): readonly string[] => [
+// `earlier` is false after `--no-scope` and its like.
+const addValue = (value: string, earlier: readonly string[] | false | undefined): readonly string[] => [
   ...(earlier || []),
-  scope
+  value
 ]
 
 const wholeSeconds = (text: string): number => {
@@ -153,21 +171,28 @@ const wholeSeconds = (text: string): number => {
   return Number(text)
 }
 
-const toJson = ({ id, secretDigest, redirectUri, allowedScopes, name, requirePkce }: Client) => ({
-  id,
-  confidential: secretDigest !== undefined,
-  redirectUri,
+const ofClient = ({ redirectUris, allowedScopes, grantTypes, name, requirePkce }: Client) => ({
+  redirectUri: redirectUris[0],
+  redirectUris,
   allowedScopes,
+  grantTypes,
   name,
   requirePkce
+})
+
+const toJson = (client: Client) => ({
+  id: client.id,
+  confidential: client.secretDigest !== undefined,
+  ...ofClient(client)
 })
 
 const toLine = (client: Client): string =>
   [
     client.id,
     client.secretDigest === undefined ? 'public' : 'confidential',
-    client.redirectUri ?? '(no redirect URI)',
+    client.redirectUris.join(' ') || '(no redirect URI)',
     client.allowedScopes.join(' ') || '(no scopes)',
+    client.grantTypes.join(' ') || '(no grant types)',
     client.requirePkce ? 'PKCE required' : 'PKCE optional',
     client.name ?? ''
   ]

@@ -15,7 +15,7 @@ export const registerFirstClient = async (
   const { client, secret } = await useCases.addClient({
     id: 'local',
     secret: { generate: true },
-    redirectUri: `http://127.0.0.1:${port}/callback`,
+    redirectUris: [`http://127.0.0.1:${port}/callback`],
     allowedScopes,
     name: undefined,
     requirePkce: false
@@ -26,8 +26,9 @@ export const registerFirstClient = async (
     await useCases.addClient({
       id: 'docs',
       secret: undefined,
-      redirectUri: docsRedirectUri,
+      redirectUris: [docsRedirectUri],
       allowedScopes,
+      grantTypes: ['authorization_code'],
       name: 'API documentation',
       requirePkce: true
     })

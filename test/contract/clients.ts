@@ -24,8 +24,9 @@ const fullClient = (): Client =>
   clientWith({
     id: 'shop.example_1~a-Z',
     previousSecret: { digest: someDigest(), until: at(3600) },
-    redirectUri: 'https://shop.example/cb?a=%20&b=1',
+    redirectUris: ['https://shop.example/cb?a=%20&b=1', 'http://[::1]:1/cb', 'com.example:/cb'],
     allowedScopes: ['heroes', 'heroes:read', 'a.readonly'],
+    grantTypes: ['refresh_token', 'client_credentials'],
     name: 'The “shop” \u{1f6d2}',
     requirePkce: true
   })
@@ -49,7 +50,7 @@ export const clientContract = async (t: Test, createStores: CreateStores): Promi
   await t.test('scopes and names are returned unchanged and in their order, whatever their characters', async t => {
     const { clients } = await createStores()
     const allowedScopes = [...ODD_TEXTS, '', ...ODD_TEXTS]
-    const client = clientWith({ allowedScopes, redirectUri: `https://a.example/${'x'.repeat(1980)}` })
+    const client = clientWith({ allowedScopes, redirectUris: [`https://a.example/${'x'.repeat(1980)}`, ...ODD_TEXTS] })
     t.equal(await clients.insert(client), true)
     t.strictSame(await clients.find(client.id), client)
     for (const text of ODD_TEXTS) {
@@ -111,10 +112,12 @@ export const clientContract = async (t: Test, createStores: CreateStores): Promi
     tamper(await clients.list())
     tamper(await clients.update(kept.id, {}))
     t.strictSame(await clients.find(kept.id), kept)
-    const allowedScopes = ['a']
-    await clients.update(kept.id, { allowedScopes })
-    tamper(allowedScopes)
-    t.strictSame((await clients.find(kept.id))?.allowedScopes, ['a'])
+    for (const key of ['redirectUris', 'allowedScopes', 'grantTypes'] as const) {
+      const changed = ['a', 'b']
+      await clients.update(kept.id, { [key]: changed })
+      tamper(changed)
+      t.strictSame((await clients.find(kept.id))?.[key], ['a', 'b'])
+    }
     const until = at(60)
     await clients.rotateSecret(kept.id, someDigest(), until)
     tamper(until)
@@ -130,10 +133,13 @@ export const clientContract = async (t: Test, createStores: CreateStores): Promi
       { name: 'another name' },
       { requirePkce: false },
       { allowedScopes: [] },
-      { redirectUri: 'com.example:/cb' },
+      { redirectUris: ['com.example:/cb'] },
+      { redirectUris: ['https://a.example/', 'https://b.example/'] },
+      { grantTypes: ['password'] },
+      { grantTypes: [] },
       { name: undefined },
-      { redirectUri: undefined },
-      { name: 'x', redirectUri: 'com.example:/cb', allowedScopes: ['b', 'a'], requirePkce: true }
+      { redirectUris: [] },
+      { name: 'x', redirectUris: ['b', 'a'], allowedScopes: ['b', 'a'], grantTypes: ['b', 'a'], requirePkce: true }
     ]
     let expected = client
     for (const change of changes) {

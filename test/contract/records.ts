@@ -24,8 +24,9 @@ export const clientWith = (changes: Partial<Client> = {}): Client => ({
   id: randomUUID(),
   secretDigest: someDigest(),
   previousSecret: undefined,
-  redirectUri: undefined,
+  redirectUris: [],
   allowedScopes: [],
+  grantTypes: [],
   name: undefined,
   requirePkce: false,
   ...changes

@@ -16,11 +16,13 @@ import {
   tokenUnder
 } from './records.js'
 import { endingContract } from './tokens-ending.js'
+import { withoutUserContract } from './tokens-without-user.js'
 
 export const tokenContract = async (t: Test, createStores: CreateStores): Promise<void> => {
   await storingContract(t, createStores)
   await rotationContract(t, createStores)
   await endingContract(t, createStores)
+  await withoutUserContract(t, createStores)
 }
 
 const storingContract = async (t: Test, createStores: CreateStores): Promise<void> => {

@@ -42,7 +42,7 @@ t.test('a redirect URI is https, http on this machine, or of a private-use schem
     'com.example.app://cb',
     'com.example-1.app:cb'
   ]
-  for (const redirectUri of fine) t.match(await useCases.changeClient('app', { redirectUri }), { redirectUri })
+  for (const uri of fine) t.match(await useCases.changeClient('app', { redirectUris: [uri] }), { redirectUris: [uri] })
   const bad = [
     '',
     '/callback',
@@ -100,14 +100,66 @@ t.test('a redirect URI is https, http on this machine, or of a private-use schem
     'COM.example:/cb',
     `https://app.example/${'x'.repeat(2000)}`
   ]
-  for (const redirectUri of bad) {
-    await t.rejects(
-      useCases.changeClient('app', { redirectUri }),
-      { code: 'invalid_input' },
-      JSON.stringify(redirectUri)
-    )
-    await t.rejects(addClient({ useCases }, 'other', { redirectUri }), { code: 'invalid_input' })
+  for (const uri of bad) {
+    const redirectUris = ['https://app.example', uri]
+    await t.rejects(useCases.changeClient('app', { redirectUris }), { code: 'invalid_input' }, JSON.stringify(uri))
+    await t.rejects(addClient({ useCases }, 'other', { redirectUris }), { code: 'invalid_input' })
   }
+})
+
+t.test('each redirect URI and each grant type is kept once, in the order given', async t => {
+  const { useCases } = createWorld()
+  const redirectUris = ['https://b.example', 'https://a.example', 'https://b.example']
+  const grantTypes = ['refresh_token', 'password', 'refresh_token']
+  await addClient({ useCases }, 'other')
+  for (const client of [
+    await addClient({ useCases }, 'app', { redirectUris, grantTypes }),
+    await useCases.changeClient('other', { redirectUris, grantTypes })
+  ]) {
+    t.strictSame(client.redirectUris, redirectUris.slice(0, 2))
+    t.strictSame(client.grantTypes, grantTypes.slice(0, 2))
+  }
+})
+
+t.test(
+  'a client that is registered without a word about it may use the grants of users, and no login page',
+  async t => {
+    const { useCases } = createWorld()
+    const bare = { secret: undefined, allowedScopes: [], name: undefined, requirePkce: true }
+    t.match((await useCases.addClient({ id: 'app', ...bare })).client, {
+      redirectUris: [],
+      grantTypes: ['password', 'authorization_code', 'refresh_token']
+    })
+  }
+)
+
+t.test('a grant type is one that the service has', async t => {
+  const { useCases } = createWorld()
+  await addClient({ useCases }, 'app', { grantTypes: [] })
+  for (const type of ['', 'implicit', 'PASSWORD', 'constructor', 'password ']) {
+    const grantTypes = ['password', type]
+    await t.rejects(useCases.changeClient('app', { grantTypes }), { code: 'invalid_input' }, type)
+    await t.rejects(addClient({ useCases }, 'other', { grantTypes }), { code: 'invalid_input' }, type)
+  }
+  t.strictSame((await useCases.findClient('app')).grantTypes, [])
+})
+
+t.test('client_credentials is for confidential clients whose id is not of digits alone', async t => {
+  const { useCases } = createWorld()
+  const grantTypes = ['password', 'client_credentials']
+  for (const id of ['1a', '-1', '1.5', '0x1'])
+    t.match(await addClient({ useCases }, id, { grantTypes }), { grantTypes })
+  await addClient({ useCases }, '42')
+  await addClient({ useCases }, 'spa', { secret: undefined })
+  for (const id of ['42', 'spa']) {
+    const before = await useCases.findClient(id)
+    await t.rejects(useCases.changeClient(id, { grantTypes }), { code: 'invalid_input' }, id)
+    t.strictSame(await useCases.findClient(id), before)
+  }
+  await t.rejects(addClient({ useCases }, '007', { grantTypes }), { code: 'invalid_input' })
+  await t.rejects(addClient({ useCases }, 'spa-2', { grantTypes, secret: undefined }), { code: 'invalid_input' })
+  t.match(await useCases.changeClient('42', { grantTypes: ['password'] }), { grantTypes: ['password'] })
+  t.strictSame((await useCases.listClients()).map(({ id }) => id).includes('007'), false)
 })
 
 t.test('scopes follow the grammar of RFC 6749, and a name has 1 to 255 characters', async t => {
@@ -124,7 +176,7 @@ t.test('scopes follow the grammar of RFC 6749, and a name has 1 to 255 character
 t.test('a generated secret has 32 random characters, and a given one has 24 or more', async t => {
   const { useCases } = createWorld()
   const add = (id: string, secret: string | undefined | { readonly generate: true }) =>
-    useCases.addClient({ id, secret, redirectUri: undefined, allowedScopes: [], name: undefined, requirePkce: false })
+    useCases.addClient({ id, secret, allowedScopes: [], name: undefined, requirePkce: false })
   const made = await add('made', { generate: true })
   t.match(made.secret, /^[A-Za-z0-9]{32}$/)
   t.equal((await useCases.authenticateClient([{ id: 'made', secret: made.secret }])).id, 'made')
@@ -159,8 +211,8 @@ t.test('a change keeps the values that it does not name and removes those that a
   const { useCases } = createWorld()
   const before = await addClient({ useCases }, 'app', { name: 'App' })
   t.strictSame(await useCases.changeClient('app', { requirePkce: true }), { ...before, requirePkce: true })
-  const bare = await useCases.changeClient('app', { redirectUri: undefined, name: undefined })
-  t.strictSame([bare.redirectUri, bare.name, bare.requirePkce], [undefined, undefined, true])
+  const bare = await useCases.changeClient('app', { redirectUris: [], name: undefined })
+  t.strictSame([bare.redirectUris, bare.name, bare.requirePkce], [[], undefined, true])
   t.equal((await useCases.authenticateClient([{ id: 'app', secret: SECRET }])).id, 'app')
 })
 
@@ -175,6 +227,7 @@ t.test('clients are listed by id, unknown ones are not_found, and a public one h
   const attempts: (() => Promise<unknown>)[] = [
     () => useCases.findClient('b'),
     () => useCases.changeClient('b', { name: 'x' }),
+    () => useCases.changeClient('b', { grantTypes: ['client_credentials'] }),
     () => useCases.removeClient('b'),
     () => useCases.rotateSecret('b', undefined, 0),
     () => useCases.rotateSecret('a', undefined, 0)

@@ -137,7 +137,7 @@ class Walk {
       case 'code': {
         const by = await this.#client(client)
         const asked = { clientId: by.id, redirectUri: undefined, responseType: 'code', state: 'x', scope: undefined }
-        const whole = { ...asked, codeChallenge: undefined, codeChallengeMethod: undefined }
+        const whole = { ...asked, responseMode: undefined, codeChallenge: undefined, codeChallengeMethod: undefined }
         const secret = await useCases.authorize(useCases.judgeRequest(by, whole), {
           ...this.#user(user),
           address: blankRequest.address

@@ -33,7 +33,7 @@ interface Journey extends Tab {
 const embark = async (t: Test, browser: Browser, options: BrowserContextOptions = {}): Promise<Journey> => {
   const service = await startService(t, { policy: { loginAttempts: 2 } })
   const callback = await listenForCallback(t)
-  await addClient(service, 'app', { redirectUri: callback.uri, allowedScopes: ['heroes'], name: 'Hero Viewer' })
+  await addClient(service, 'app', { redirectUris: [callback.uri], allowedScopes: ['heroes'], name: 'Hero Viewer' })
   const asked: string[] = []
   service.http.server.on('request', ({ method, url = '' }) => asked.push(`${method} ${url.split('?')[0]}`))
   const pkce = { code_challenge: challengeOf(VERIFIER), code_challenge_method: 'S256' }

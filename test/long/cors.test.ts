@@ -79,7 +79,7 @@ const embark = async (t: Test, browser: Browser, open: boolean): Promise<Applica
   // To a browser `localhost` is another site than 127.0.0.1, where the service is.
   const origin = `http://localhost:${await listenUntilEnd(t, server, 'localhost')}`
   const service = await startService(t, { ...(open && { corsOrigins: [origin] }), policy: { loginAttempts: 1 } })
-  await addClient(service, 'app', { secret: undefined, redirectUri: `${origin}/`, requirePkce: true })
+  await addClient(service, 'app', { secret: undefined, redirectUris: [`${origin}/`], requirePkce: true })
   for (const name of ['Starling', 'Heron', 'Kite', 'Wren', 'Swift']) await service.useCases.createHero({ name })
   script = SCRIPT.replace('THE SERVICE', service.url)
   const { page, console } = await openTab(t, browser)

@@ -17,7 +17,8 @@ export const addAwkwardClient = async (
   redirectUri = AWKWARD_CALLBACK
 ): Promise<void> => {
   const allowedScopes = ['heroes', 'profile:read']
-  await useCases.addClient({ ...AWKWARD, redirectUri, allowedScopes, name: undefined, requirePkce: false })
+  const redirectUris = [redirectUri]
+  await useCases.addClient({ ...AWKWARD, redirectUris, allowedScopes, name: undefined, requirePkce: false })
 }
 
 /** Signs in as a person does: opens the page at `address`, fills in its form and sends it. Returns the address of the redirect. */

@@ -39,7 +39,7 @@ export const pageStates = async (t: Pick<Test, 'teardown'>): Promise<readonly Pa
   await addClient(service, 'viewer', { name: 'Hero Viewer', allowedScopes: SCOPES })
   const name = `Mount${'ain'.repeat(60)} Hero Viewer`
   await addClient(service, 'a-client-with-an-id-that-goes-on-and-on', { name, allowedScopes: LONG_SCOPES })
-  await addClient(service, 'native', { redirectUri: 'com.example.hero-viewer:/callback' })
+  await addClient(service, 'native', { redirectUris: ['com.example.hero-viewer:/callback'] })
   const whole = await startService(t, {
     serviceName: 'Bundesheldenverzeichnis',
     signupUrl: 'https://heroes.example/join',

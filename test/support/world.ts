@@ -73,7 +73,7 @@ export const addClient = async (
   const { client } = await useCases.addClient({
     id,
     secret: SECRET,
-    redirectUri: CALLBACK,
+    redirectUris: [CALLBACK],
     allowedScopes: ['a', 'b'],
     name: undefined,
     requirePkce: false,
@@ -98,7 +98,7 @@ export interface Tenant {
 /** Registers the client `app-N` as {@link addClient} does and the user `ada-N`, where N is the number of the tenant. */
 export const addTenant = async (
   world: Pick<World, 'useCases'>,
-  { password = ADA.password, ...client }: { readonly password?: string; readonly redirectUri?: string } = {}
+  { password = ADA.password, ...client }: { readonly password?: string; readonly redirectUris?: readonly string[] } = {}
 ): Promise<Tenant> => {
   const number = ++tenants
   const id = `app-${number}`

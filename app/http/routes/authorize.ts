@@ -104,6 +104,7 @@ const authorizationRequest = (parameters: Form): AuthorizationRequest => ({
   clientId: parameters.get('client_id'),
   redirectUri: parameters.get('redirect_uri'),
   responseType: parameters.get('response_type'),
+  responseMode: parameters.get('response_mode'),
   state: parameters.get('state'),
   scope: parameters.get('scope'),
   codeChallenge: parameters.get('code_challenge'),

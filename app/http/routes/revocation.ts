@@ -55,9 +55,9 @@ export const revocationRoutes = (
             active: true,
             ...(found.scopes.length > 0 && { scope: found.scopes.join(' ') }),
             client_id: found.clientId,
-            username: found.username,
+            ...(found.username !== undefined && { username: found.username }),
             ...(found.kind === 'access_token' && { token_type: 'bearer' as const }),
-            sub: String(found.userId),
+            sub: found.userId === undefined ? found.clientId : String(found.userId),
             iss: publicUrl(),
             exp: numericDate(found.expiresAt),
             iat: numericDate(found.issuedAt)

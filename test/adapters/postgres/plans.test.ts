@@ -17,7 +17,9 @@ import {
   at,
   authorize,
   clientWith,
+  grantTo,
   logIn,
+  publicTokenUnder,
   register,
   someDigest,
   somePassword,
@@ -117,6 +119,7 @@ t.test('no statement reads a table of 100,000 rows whole, except full lists and 
   const parties = await register(stores)
   const token = await logIn(stores, parties)
   const [code, burnt] = [await authorize(stores, parties), await authorize(stores, parties)]
+  await tokens.insert(publicTokenUnder(grantTo(parties, { userId: undefined })), undefined)
   const { user, client } = parties
   const { refreshDigest, accessDigest, grant } = token
 

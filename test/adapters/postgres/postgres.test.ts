@@ -1,20 +1,25 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { inspect } from 'node:util'
+import { readMigrationFiles } from 'drizzle-orm/migrator'
 import { getTableConfig } from 'drizzle-orm/pg-core'
 import postgres from 'postgres'
 import t, { type Test } from 'tap'
 import { StatementError, translate } from '../../../adapters/postgres/connection/errors.js'
 import { openServer } from '../../../adapters/postgres/database.js'
+import { APPLIED } from '../../../adapters/postgres/migrations.js'
 import * as schema from '../../../adapters/postgres/schema.js'
 import { withDriverErrors } from '../../../adapters/postgres/sql/statements.js'
 import { readBytes } from '../../../adapters/postgres/sql/values.js'
 import { DomainError } from '../../../core/errors.js'
+import { defaultGrantTypes } from '../../../core/grant-types.js'
 import {
   accessOf,
   at,
   authorize,
+  grantTo,
   logIn,
+  publicTokenUnder,
   register,
   somePassword,
   someSpend,
@@ -135,6 +140,66 @@ t.test('the migrations make every index, check and reference of the schema', asy
       [],
       `constraints of ${name}`
     )
+  }
+})
+
+t.test('a client of an earlier version keeps its redirect URI and the grants that it had', async t => {
+  const { url, drop } = await createDatabase()
+  t.teardown(drop)
+  const sql = postgres(url, { max: 1, onnotice: () => {} })
+  t.teardown(() => sql.end())
+  const earlier = readMigrationFiles({ migrationsFolder: 'drizzle' }).slice(0, 2)
+  for (const statement of earlier.flatMap(migration => migration.sql)) await sql.unsafe(statement)
+  await sql.unsafe(`create schema drizzle; create table ${APPLIED} (id serial, hash text, created_at bigint)`)
+  for (const { hash, folderMillis } of earlier) {
+    await sql`insert into ${sql(APPLIED)} (hash, created_at) values (${hash}, ${folderMillis})`
+  }
+  await sql`insert into client (id, redirect_uri, allowed_scopes, require_pkce) values
+    ('one', 'https://one.example/', '{a}', true), ('none', null, '{}', false)`
+  const { stores, migrate, close } = await openServer(url, SETTINGS)
+  t.teardown(close)
+  await migrate()
+  t.strictSame(await stores.clients.find('one'), {
+    id: 'one',
+    secretDigest: undefined,
+    previousSecret: undefined,
+    redirectUris: ['https://one.example/'],
+    allowedScopes: ['a'],
+    grantTypes: [...defaultGrantTypes],
+    name: undefined,
+    requirePkce: true
+  })
+  t.strictSame((await stores.clients.find('none'))?.redirectUris, [])
+})
+
+t.test('what an instance of an earlier version writes beside this one is honoured', async t => {
+  const { stores, sql } = await open(t)
+  const find = async () => {
+    const { redirectUris, grantTypes } = (await stores.clients.find('app')) ?? {}
+    return { redirectUris, grantTypes }
+  }
+  await sql`insert into client (id, redirect_uri, allowed_scopes, require_pkce) values ('app', 'a:', '{}', false)`
+  t.strictSame(await find(), { redirectUris: ['a:'], grantTypes: [...defaultGrantTypes] })
+  await stores.clients.update('app', { redirectUris: ['b:', 'c:'], grantTypes: ['password'] })
+  const [row] = await sql`select redirect_uri from client`
+  t.equal(row?.redirect_uri, 'b:', 'an earlier version has the first one')
+  await sql`update client set redirect_uri = 'd:'`
+  t.strictSame(await find(), { redirectUris: ['d:', 'c:'], grantTypes: ['password'] })
+  await sql`update client set redirect_uri = null`
+  t.strictSame(await find(), { redirectUris: [], grantTypes: ['password'] })
+})
+
+t.test('a token whose client is removed while it is being stored is not stored, with a user or without', async t => {
+  const { stores, sql } = await open(t)
+  for (const withUser of [true, false]) {
+    const parties = await register(stores)
+    const { user, client } = parties
+    const token = publicTokenUnder(grantTo(parties, { userId: withUser ? user.id : undefined }))
+    const commit = await lockedBy(sql, `delete from client where id = '${client.id}'`)
+    const stored = stores.tokens.insert(token, withUser ? user.generation : undefined)
+    await waiting(sql)
+    await commit()
+    t.equal(await stored, false)
   }
 })
 

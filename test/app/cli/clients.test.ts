@@ -5,15 +5,18 @@ const { env, run, json } = await openCommandLine(t)
 
 const SECRET = 'a secret of 24 characters'
 
+/** What is printed of a client for which nothing was chosen. */
+const BARE = {
+  redirectUris: [],
+  allowedScopes: [],
+  grantTypes: ['password', 'authorization_code', 'refresh_token']
+}
+
 t.test('client add prints the client, and its secret only if the command made the secret', async t => {
-  t.strictSame(await json('client add spa --public'), { id: 'spa', allowedScopes: [], requirePkce: true })
-  t.strictSame(await json('client add spa.2 --public --no-require-pkce'), {
-    id: 'spa.2',
-    allowedScopes: [],
-    requirePkce: false
-  })
+  t.strictSame(await json('client add spa --public'), { id: 'spa', ...BARE, requirePkce: true })
+  t.strictSame(await json('client add spa.2 --public --no-require-pkce'), { id: 'spa.2', ...BARE, requirePkce: false })
   const { stdout, stderr, code } = await heroes(
-    'client add app --confidential --redirect-uri https://app.example/cb --scope a --scope b:c --name'
+    'client add app --confidential --redirect-uri https://app.example/cb --scope a --scope b:c --redirect-uri http://localhost/ --grant client_credentials --grant password --name'
       .split(' ')
       .concat('The App', '--json'),
     env
@@ -21,11 +24,11 @@ t.test('client add prints the client, and its secret only if the command made th
   t.match({ stderr, code }, { stderr: told('client.added', { client: 'app' }), code: 0 })
   t.match(
     stdout,
-    /^\{"id":"app","secret":"[A-Za-z0-9]{32}","redirectUri":"https:\/\/app\.example\/cb","allowedScopes":\["a","b:c"\],"name":"The App","requirePkce":false\}\n$/
+    /^\{"id":"app","secret":"[A-Za-z0-9]{32}","redirectUri":"https:\/\/app\.example\/cb","redirectUris":\["https:\/\/app\.example\/cb","http:\/\/localhost\/"\],"allowedScopes":\["a","b:c"\],"grantTypes":\["client_credentials","password"\],"name":"The App","requirePkce":false\}\n$/
   )
   t.strictSame(await json('client add strict --confidential --require-pkce --secret-stdin', `${SECRET}\n`), {
     id: 'strict',
-    allowedScopes: [],
+    ...BARE,
     requirePkce: true
   })
 
@@ -48,7 +51,9 @@ t.test('client list and show print the clients without their secrets', async t =
     id: 'app',
     confidential: true,
     redirectUri: 'https://app.example/cb',
+    redirectUris: ['https://app.example/cb', 'http://localhost/'],
     allowedScopes: ['a', 'b:c'],
+    grantTypes: ['client_credentials', 'password'],
     name: 'The App',
     requirePkce: false
   }
@@ -61,35 +66,44 @@ t.test('client list and show print the clients without their secrets', async t =
   t.strictSame(all[0], app)
   t.strictSame(await run('client show app'), {
     code: 0,
-    stdout: 'app  confidential  https://app.example/cb  a b:c  PKCE optional  The App\n',
+    stdout:
+      'app  confidential  https://app.example/cb http://localhost/  a b:c  client_credentials password  PKCE optional  The App\n',
     stderr: ''
   })
   t.match(
     (await run('client list')).stdout,
-    /\nspa {2}public {2}\(no redirect URI\) {2}\(no scopes\) {2}PKCE required\n/
+    /\nspa {2}public {2}\(no redirect URI\) {2}\(no scopes\) {2}password authorization_code refresh_token {2}PKCE required\n/
   )
 })
 
 t.test('client set changes what its options name and nothing else', async t => {
   await run('client add changing --confidential --scope a --name N --redirect-uri https://a.example/')
   const before = await json('client show changing')
-  t.strictSame(await json('client set changing --redirect-uri https://b.example/'), {
+  const moved = { redirectUri: 'https://b.example/', redirectUris: ['https://b.example/', 'https://c.example/'] }
+  t.strictSame(await json('client set changing --redirect-uri https://b.example/ --redirect-uri https://c.example/'), {
     ...before,
-    redirectUri: 'https://b.example/'
+    ...moved
   })
   t.strictSame(await json('client set changing --scope x --scope y --require-pkce --name M'), {
     ...before,
-    redirectUri: 'https://b.example/',
+    ...moved,
     allowedScopes: ['x', 'y'],
     name: 'M',
     requirePkce: true
   })
-  t.strictSame(await json('client set changing --no-scope --no-name --no-redirect-uri --no-require-pkce'), {
+  t.match(await json('client set changing --grant refresh_token --grant client_credentials'), {
+    ...moved,
+    grantTypes: ['refresh_token', 'client_credentials']
+  })
+  t.strictSame(await json('client set changing --no-scope --no-name --no-redirect-uri --no-grant --no-require-pkce'), {
     id: 'changing',
     confidential: true,
+    redirectUris: [],
     allowedScopes: [],
+    grantTypes: [],
     requirePkce: false
   })
+  t.match((await run('client show changing')).stdout, /\(no redirect URI\) {2}\(no scopes\) {2}\(no grant types\) /)
   t.match(await run('client set changing --name one'), { code: 0, stdout: /^changing {2}confidential .* one\n$/ })
   t.match(await run('client set changing'), { code: 2, stdout: '', stderr: ONE_LINE })
 })
@@ -126,7 +140,13 @@ t.test('a client command that cannot be carried out ends with exit code 1 and on
     ['client add ä --public'],
     ['client add x --public --redirect-uri http://app.example/'],
     ['client add x --public --redirect-uri https://app.example/#fragment'],
+    ['client add x --public --redirect-uri https://app.example/ --redirect-uri nowhere'],
     ['client add x --public --scope "'],
+    ['client add x --public --grant implicit'],
+    ['client add x --public --grant client_credentials'],
+    ['client add 42 --confidential --grant client_credentials'],
+    ['client set spa --grant client_credentials'],
+    ['client set nobody --grant client_credentials'],
     ['client add x --confidential --secret-stdin', 'of too few characters'],
     ['client show nobody'],
     ['client set nobody --no-name'],

@@ -61,8 +61,14 @@ t.test('what a caller chose is printed with control and formatting characters es
     [['user', 'list'], `1  ${VISIBLE}\n`],
     [['user', 'revoke', HOSTILE], `The user ${VISIBLE} has no code and no token any more.\n`],
     [['client', 'add', 'app', '--public', '--name', HOSTILE], 'The client app is registered.\n'],
-    [['client', 'list'], `app  public  (no redirect URI)  (no scopes)  PKCE required  ${VISIBLE}\n`],
-    [['client', 'show', 'app'], `app  public  (no redirect URI)  (no scopes)  PKCE required  ${VISIBLE}\n`],
+    [
+      ['client', 'list'],
+      `app  public  (no redirect URI)  (no scopes)  password authorization_code refresh_token  PKCE required  ${VISIBLE}\n`
+    ],
+    [
+      ['client', 'show', 'app'],
+      `app  public  (no redirect URI)  (no scopes)  password authorization_code refresh_token  PKCE required  ${VISIBLE}\n`
+    ],
     [['user', 'remove', HOSTILE], `The user ${VISIBLE} is removed.\n`]
   ]
   for (const [argv, stdout] of commands) {

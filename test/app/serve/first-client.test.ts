@@ -9,8 +9,9 @@ t.test('the first client is printed with its secret and with three command lines
   const client = await useCases.authenticateClient([{ id: 'local', secret }])
   t.match(client, {
     id: 'local',
-    redirectUri: 'http://127.0.0.1:4000/callback',
+    redirectUris: ['http://127.0.0.1:4000/callback'],
     allowedScopes: ['heroes.read', 'heroes'],
+    grantTypes: ['password', 'authorization_code', 'refresh_token'],
     requirePkce: false
   })
   t.equal(String(text).match(/^ {2}(TOKEN=\$\()?curl .*https:\/\/heroes\.example\//gm)?.length, 3)
@@ -27,8 +28,9 @@ t.test('beside it there is a public client for /docs, whose address is printed',
     id: 'docs',
     secretDigest: undefined,
     previousSecret: undefined,
-    redirectUri: 'https://heroes.example/v1/docs/callback',
+    redirectUris: ['https://heroes.example/v1/docs/callback'],
     allowedScopes: ['heroes.read', 'heroes'],
+    grantTypes: ['authorization_code'],
     name: 'API documentation',
     requirePkce: true
   })

@@ -8,7 +8,7 @@ import { createDatabase } from '../../support/postgres.js'
 import { ask, serveProcess, startProcess } from '../../support/process.js'
 import { silentLog } from '../../support/recorded-log.js'
 import { basic, createInhabited } from '../../support/service.js'
-import { ADA } from '../../support/world.js'
+import { ADA, addClient } from '../../support/world.js'
 
 /** The lines that begin with a name. */
 const linesOf = (text: string, name: string): readonly string[] =>
@@ -79,7 +79,7 @@ t.test('a duration counts in every bucket that it does not exceed, and in the su
 })
 
 t.test('logins, tokens and ended grants are counted, and their events are told on', async t => {
-  const { form, login, code, told, read } = await createMeasured()
+  const { form, login, code, told, read, useCases } = await createMeasured()
   t.strictSame(await read('heroes_logins_total'), [
     'heroes_logins_total{outcome="succeeded"} 0',
     'heroes_logins_total{outcome="failed"} 0',
@@ -92,6 +92,8 @@ t.test('logins, tokens and ended grants are counted, and their events are told o
   await form('/auth/revoke', { token }, app)
   const redemption = { grant_type: 'authorization_code', code: await code() }
   for (const status of [200, 400]) t.equal((await form('/auth/token', redemption, app)).statusCode, status)
+  await addClient({ useCases }, 'robot', { grantTypes: ['client_credentials'] })
+  t.equal((await form('/auth/token', { grant_type: 'client_credentials' }, basic('robot'))).statusCode, 200)
   const wrong = { grant_type: 'password', ...ADA, password: 'wrong' }
   for (const status of [400, 429]) t.equal((await form('/auth/token', wrong, app)).statusCode, status)
 
@@ -103,7 +105,8 @@ t.test('logins, tokens and ended grants are counted, and their events are told o
   t.strictSame(await read('heroes_tokens_issued_total'), [
     'heroes_tokens_issued_total{grant_type="password"} 1',
     'heroes_tokens_issued_total{grant_type="refresh_token"} 1',
-    'heroes_tokens_issued_total{grant_type="authorization_code"} 1'
+    'heroes_tokens_issued_total{grant_type="authorization_code"} 1',
+    'heroes_tokens_issued_total{grant_type="client_credentials"} 1'
   ])
   t.strictSame(await read('heroes_grants_ended_total'), [
     'heroes_grants_ended_total{reason="stolen"} 1',

@@ -24,7 +24,7 @@ const password = await crypto.passwords.hash(PASSWORD)
 for (let number = 1; number <= USERS; number++) await stores.users.insert(username(number), password)
 await useCases.addClient({
   ...CLIENT,
-  redirectUri: 'https://bench.example/callback',
+  redirectUris: ['https://bench.example/callback'],
   allowedScopes: [],
   name: undefined,
   requirePkce: false

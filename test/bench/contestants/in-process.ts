@@ -15,7 +15,6 @@ const measure = async (lanes: number): Promise<number> => {
   const useCases = createUseCases({ ...createMemoryStores(), ...crypto, clock: systemClock }, defaultPolicy)
   const { client } = await useCases.addClient({
     ...CLIENT,
-    redirectUri: undefined,
     allowedScopes: [],
     name: undefined,
     requirePkce: false

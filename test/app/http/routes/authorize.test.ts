@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { AuthorizationRequest, Client } from '../../../../core/index.js'
 import {
+  basic,
   CALLBACK,
   challengeOf,
   createInhabited,
@@ -20,13 +21,13 @@ const PKCE = { code_challenge: challengeOf('a'.repeat(43)), code_challenge_metho
 /** A service with one more client, `own`, that has this redirect URI. */
 const withRedirect = async (redirectUri: string): Promise<Service> => {
   const service = await createInhabited()
-  await addClient(service, 'own', { redirectUri })
+  await addClient(service, 'own', { redirectUris: [redirectUri] })
   return service
 }
 
 t.test('a fault in the client or its redirect URI is a page and no redirect', async t => {
   const service = await createInhabited()
-  await addClient(service, 'bare', { redirectUri: undefined })
+  await addClient(service, 'bare', { redirectUris: [] })
   const { ask, form } = service
   const faults: Parameters[] = [
     { client_id: undefined },
@@ -127,6 +128,60 @@ t.test('the port of a loopback redirect URI may differ, and nothing else of it',
   )
 })
 
+t.test('wire 6.1: of several redirect URIs the request names one, exactly, and the code goes there', async t => {
+  const service = await createInhabited()
+  const uris = ['https://app.example/callback?x=1', 'http://127.0.0.1/cb', 'http://[::1]:1/cb', 'com.example:/cb']
+  await addClient(service, 'own', { redirectUris: uris })
+  const { ask, form } = service
+  for (const redirect_uri of [...uris, 'http://127.0.0.1:65535/cb', 'http://[::1]/cb']) {
+    t.equal((await ask(loginPath({ client_id: 'own', redirect_uri }))).statusCode, 200, redirect_uri)
+    const { location } = (await form('/auth/code', { ...REQUEST, ...ADA, client_id: 'own', redirect_uri })).headers
+    const { code = '' } = parametersOf(location, redirect_uri)
+    const exchange = { grant_type: 'authorization_code', code }
+    const answer = await form('/auth/token', { ...exchange, redirect_uri }, basic('own'))
+    t.equal(answer.statusCode, 200, redirect_uri)
+  }
+  const faults = [
+    undefined,
+    '',
+    'https://app.example/callback',
+    'com.example:/cb/',
+    'http://localhost/cb',
+    uris.join(' ')
+  ]
+  for (const redirect_uri of faults) {
+    const sent = { ...REQUEST, ...ADA, client_id: 'own', redirect_uri }
+    for (const answer of [await ask(loginPath(sent)), await form('/auth/code', sent)]) {
+      t.strictSame([answer.statusCode, answer.headers.location], [400, undefined], String(redirect_uri))
+      t.equal(answer.headers['content-type'], 'text/html; charset=utf-8')
+    }
+  }
+})
+
+t.test('wire 5.6: a code that went to one redirect URI is not exchanged with another one', async t => {
+  const service = await createInhabited()
+  const uris = ['https://app.example/a', 'https://app.example/b']
+  await addClient(service, 'own', { redirectUris: uris })
+  for (const given of [undefined, uris[1]]) {
+    const { location } = (
+      await service.form('/auth/code', { ...REQUEST, ...ADA, client_id: 'own', redirect_uri: uris[0] })
+    ).headers
+    const { code } = parametersOf(location, uris[0])
+    const exchange = { grant_type: 'authorization_code', code, redirect_uri: given }
+    t.match(
+      (await service.form('/auth/token', exchange, basic('own'))).json(),
+      { error: 'invalid_grant' },
+      String(given)
+    )
+  }
+})
+
+t.test('wire 6.2: response_mode=query is what the service does anyway', async t => {
+  const { form } = await createInhabited()
+  const { location } = (await form('/auth/code', { ...REQUEST, ...ADA, response_mode: 'query' })).headers
+  t.match(parametersOf(location), { code: String })
+})
+
 t.test('any other fault is told to the client by a redirect with the state and the issuer', async t => {
   const service = await createInhabited()
   await addClient(service, 'strict', { requirePkce: true })
@@ -135,6 +190,9 @@ t.test('any other fault is told to the client by a redirect with the state and t
     [{ response_type: 'token' }, 'unsupported_response_type'],
     [{ response_type: 'code token' }, 'unsupported_response_type'],
     [{ response_type: 'CODE' }, 'unsupported_response_type'],
+    [{ response_mode: 'fragment' }, 'invalid_request'],
+    [{ response_mode: 'form_post' }, 'invalid_request'],
+    [{ response_mode: 'QUERY' }, 'invalid_request'],
     [{ state: undefined }, 'invalid_request'],
     [{ state: '' }, 'invalid_request'],
     [{ scope: 'x' }, 'invalid_scope'],
@@ -223,6 +281,7 @@ t.test('a state over 4 kB, a value over 16 kB or more parameters than a page can
 const NOTHING = {
   clientId: undefined,
   redirectUri: undefined,
+  responseMode: undefined,
   responseType: undefined,
   state: undefined,
   scope: undefined,

@@ -28,9 +28,9 @@ const REDIRECT_URI = 'http://127.0.0.1/callback'
 /** A service with the clients `id` and `id`-other. */
 const createSetting = async (stores: Stores, policy: WorldOptions['policy'] = {}): Promise<Setting> => {
   const service = createService({ stores, policy: { loginAttempts: 0, ...policy } })
-  const tenant = await addTenant(service, { redirectUri: REDIRECT_URI })
+  const tenant = await addTenant(service, { redirectUris: [REDIRECT_URI] })
   const { id, user } = tenant
-  await addClient(service, `${id}-other`, { redirectUri: REDIRECT_URI })
+  await addClient(service, `${id}-other`, { redirectUris: [REDIRECT_URI] })
   return {
     ...service,
     ...tenant,
@@ -65,7 +65,7 @@ t.test('an authorization code', t =>
 
     await test('gives a public client no refresh token', async t => {
       const service = await createSetting(stores)
-      await addClient(service, `${service.id}-public`, { secret: undefined, redirectUri: REDIRECT_URI })
+      await addClient(service, `${service.id}-public`, { secret: undefined, redirectUris: [REDIRECT_URI] })
       const secret = await service.code({ client_id: `${service.id}-public` })
       const fields = { grant_type: 'authorization_code', code: secret, client_id: `${service.id}-public` }
       const answer = (await service.form('/auth/token', fields)).json()
@@ -143,6 +143,14 @@ t.test('an authorization code', t =>
         t.match(await exchange(secret, { redirect_uri: other }), INVALID, other)
         t.match(await exchange(secret, { redirect_uri }), INVALID, 'burnt')
       }
+    })
+
+    await test('of a request without redirect_uri may be exchanged with one that was registered since', async t => {
+      const { code, exchange, id, useCases } = await createSetting(stores)
+      const secret = await code()
+      const redirectUris = ['https://new.example/', REDIRECT_URI]
+      await useCases.changeClient(id, { redirectUris })
+      t.match(await exchange(secret, { redirect_uri: REDIRECT_URI }), { token_type: 'bearer' })
     })
 
     await test('of a request without redirect_uri may be exchanged without one or with the registered one', async t => {

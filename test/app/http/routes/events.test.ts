@@ -184,6 +184,15 @@ t.test('a code, its token, and its second use, which is a theft', async t => {
   t.strictSame((await send('/auth/token', exchange)).events, [], 'once is enough: the grant has ended')
 })
 
+t.test('a token that a client gets for itself is told without a user', async t => {
+  const service = await createLogged()
+  await addClient(service, 'robot', { grantTypes: ['client_credentials'] })
+  service.events()
+  const { events } = await service.send('/auth/token', { grant_type: 'client_credentials' }, basic('robot'))
+  const issued = { level: INFO, event: 'token.issued', reason: 'client_credentials', client: 'robot', ...REQUESTED }
+  same(t, events, [{ ...issued, grant: /^[0-9a-f-]{36}$/ }])
+})
+
 t.test('a refresh, its repeat, and its repeat after the grace, which is a theft', async t => {
   const { send, clock, login, events } = await createLogged()
   const { refresh_token } = await login()

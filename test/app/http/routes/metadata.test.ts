@@ -14,7 +14,7 @@ t.test('the metadata of RFC 8414 name the endpoints under PUBLIC_URL, whatever H
     introspection_endpoint: `${PUBLIC_URL}/auth/introspect`,
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
-    grant_types_supported: ['authorization_code', 'password', 'refresh_token'],
+    grant_types_supported: ['authorization_code', 'client_credentials', 'password', 'refresh_token'],
     token_endpoint_auth_methods_supported: [...confidential, 'none'],
     revocation_endpoint_auth_methods_supported: [...confidential, 'none'],
     introspection_endpoint_auth_methods_supported: confidential,

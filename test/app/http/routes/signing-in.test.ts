@@ -197,7 +197,7 @@ t.test('wire 6.16: the page names the service and says where it leads and where 
   t.match(page, `<a href="${resetUrl}">`)
   t.match(page, 'You will return to <strong><bdi>app.example</bdi></strong>.')
   t.match((await ask('/auth/code')).payload, 'Hero &amp; Co, error 400')
-  await useCases.changeClient('app', { redirectUri: 'http://127.0.0.1/callback' })
+  await useCases.changeClient('app', { redirectUris: ['http://127.0.0.1/callback'] })
   const redirect_uri = 'http://127.0.0.1:4711/callback'
   t.match((await ask(loginPath({ redirect_uri }))).payload, '<bdi>127.0.0.1:4711</bdi>', 'the port of the request')
 })
@@ -227,9 +227,11 @@ t.test('wire 6.17: an error page has the id of the request in the log', async t 
 
 t.test('a person reads why a link does not work, and the author of the application in which way', async t => {
   const service = await createInhabited()
-  await addClient(service, 'bare', { redirectUri: undefined })
+  await addClient(service, 'bare', { redirectUris: [] })
+  await addClient(service, 'several', { redirectUris: ['https://a.example/', 'https://b.example/'] })
   const pages: [request: Parameters<typeof loginPath>[0], words: string][] = [
     [{ client_id: 'nobody' }, 'The link names an application that is not known here.'],
+    [{ client_id: 'several' }, 'The application has several addresses to return to, and the link names none of them.'],
     [{ client_id: 'bare' }, 'The application has registered no address to return to.'],
     [
       { redirect_uri: 'https://x.example' },

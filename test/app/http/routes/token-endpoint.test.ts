@@ -59,7 +59,7 @@ t.test('the query string is not read', async t => {
 
 t.test('an unknown grant type is unsupported_grant_type', async t => {
   const { form } = await createInhabited()
-  const types = ['client_credentials', 'implicit', 'PASSWORD', 'password ', 'constructor', '__proto__']
+  const types = ['CLIENT_CREDENTIALS', 'implicit', 'PASSWORD', 'password ', 'constructor', '__proto__']
   for (const grant_type of types) {
     const answer = await form('/auth/token', { ...LOGIN, grant_type }, basic('app'))
     t.strictSame([answer.statusCode, answer.json().error], [400, 'unsupported_grant_type'], grant_type)

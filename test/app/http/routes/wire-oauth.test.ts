@@ -205,7 +205,7 @@ const page = (parameters: Readonly<Record<string, string>>) => `/auth/code?${new
 
 t.test('wire 6.1: client_id is required, and names a registered client that has a redirect URI', async t => {
   const service = await createInhabited()
-  await addClient(service, 'bare', { redirectUri: undefined })
+  await addClient(service, 'bare', { redirectUris: [] })
   t.equal((await service.ask(page(REQUEST))).statusCode, 200)
   for (const client_id of ['', 'nobody', 'bare']) {
     const answer = await service.ask(page({ ...REQUEST, client_id }))

@@ -1,0 +1,31 @@
+import { DomainError } from './errors.js'
+import { aboutGrant } from './events.js'
+import { answerOf, type IssuingPolicy, newGrant, tokenOf } from './issuing.js'
+import type { AllPorts } from './ports.js'
+import { grantScopes, parseScope } from './scope.js'
+import type { GrantHandler } from './token-request.js'
+
+/**
+ * RFC 6749 section 4.4: a token for the client itself, with no user and no refresh token. Throws `unauthorized_client`,
+ * `invalid_scope`, and `invalid_client` when the client was removed meanwhile.
+ */
+export const createClientCredentialsGrant =
+  (
+    { tokens, secrets, clock, events }: Pick<AllPorts, 'tokens' | 'secrets' | 'clock' | 'events'>,
+    policy: IssuingPolicy
+  ): GrantHandler =>
+  async (client, request) => {
+    if (client.secretDigest === undefined) {
+      throw new DomainError('unauthorized_client', 'a public client cannot act for itself')
+    }
+    const scopes = grantScopes(parseScope(request.scope), client.allowedScopes)
+    const now = clock.now()
+    const grant = await newGrant(undefined, client, scopes, now, secrets, policy)
+    const pair = { accessToken: await secrets.random(), refreshToken: undefined }
+    const token = await tokenOf(pair, grant, scopes, now, secrets, policy)
+    if (!(await tokens.insert(token, undefined))) {
+      throw new DomainError('invalid_client', 'the client is not registered any more')
+    }
+    events.tell({ event: 'token.issued', ...aboutGrant(grant, request), reason: 'client_credentials' })
+    return answerOf(pair, token, now)
+  }
