@@ -1,5 +1,6 @@
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { grantTypes } from '../../../core/index.js'
+import { noSuchPath } from '../errors.js'
 import type { Http } from '../http.js'
 
 const Metadata = Type.Object({
@@ -18,25 +19,37 @@ const Metadata = Type.Object({
   authorization_response_iss_parameter_supported: Type.Boolean()
 })
 
+const WELL_KNOWN = '/.well-known/oauth-authorization-server'
+
 /** The metadata of RFC 8414, with the member of RFC 9207. */
 export const metadataRoutes = (http: Http, publicUrl: () => string): void => {
-  http.get('/.well-known/oauth-authorization-server', { schema: { response: { 200: Metadata } } }, async () => {
-    const issuer = publicUrl()
-    const confidential = ['client_secret_basic', 'client_secret_post']
-    return {
-      issuer,
-      authorization_endpoint: `${issuer}/auth/code`,
-      token_endpoint: `${issuer}/auth/token`,
-      revocation_endpoint: `${issuer}/auth/revoke`,
-      introspection_endpoint: `${issuer}/auth/introspect`,
-      response_types_supported: ['code'],
-      response_modes_supported: ['query'],
-      grant_types_supported: [...grantTypes],
-      token_endpoint_auth_methods_supported: [...confidential, 'none'],
-      revocation_endpoint_auth_methods_supported: [...confidential, 'none'],
-      introspection_endpoint_auth_methods_supported: confidential,
-      code_challenge_methods_supported: ['S256'],
-      authorization_response_iss_parameter_supported: true
-    }
+  const options = { schema: { response: { 200: Metadata } } }
+  http.get(WELL_KNOWN, options, async () => metadataOf(publicUrl()))
+  // RFC 8414 section 3.1: the path of the issuer stands behind the well-known one.
+  http.get(`${WELL_KNOWN}/*`, options, async request => {
+    if (pathOf(request.url) !== WELL_KNOWN + new URL(publicUrl()).pathname) throw noSuchPath()
+    return metadataOf(publicUrl())
   })
+}
+
+/** The path of a request's target, which may be a whole URL (RFC 9112 section 3.2.2). */
+const pathOf = (target: string): string => target.replace(/^https?:\/\/[^/?#]*/i, '').replace(/[?#].*/, '')
+
+const metadataOf = (issuer: string): Static<typeof Metadata> => {
+  const confidential = ['client_secret_basic', 'client_secret_post']
+  return {
+    issuer,
+    authorization_endpoint: `${issuer}/auth/code`,
+    token_endpoint: `${issuer}/auth/token`,
+    revocation_endpoint: `${issuer}/auth/revoke`,
+    introspection_endpoint: `${issuer}/auth/introspect`,
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    grant_types_supported: [...grantTypes],
+    token_endpoint_auth_methods_supported: [...confidential, 'none'],
+    revocation_endpoint_auth_methods_supported: [...confidential, 'none'],
+    introspection_endpoint_auth_methods_supported: confidential,
+    code_challenge_methods_supported: ['S256'],
+    authorization_response_iss_parameter_supported: true
+  }
 }

@@ -22,3 +22,33 @@ t.test('the metadata of RFC 8414 name the endpoints under PUBLIC_URL, whatever H
     authorization_response_iss_parameter_supported: true
   })
 })
+
+const WELL_KNOWN = '/.well-known/oauth-authorization-server'
+
+t.test(
+  'wire 7.3: where PUBLIC_URL has a path, the metadata are at the address that RFC 8414 makes of it too',
+  async t => {
+    for (const path of ['/a', '/a/b', '/h%C3%A9ros', '/a:b*', '/a%2fb']) {
+      const issuer = `https://heroes.example${path}`
+      const { ask } = createService({ publicUrl: () => issuer })
+      for (const target of [
+        WELL_KNOWN,
+        `${WELL_KNOWN}${path}`,
+        `${WELL_KNOWN}${path}?x=1`,
+        `http://x${WELL_KNOWN}${path}`
+      ]) {
+        const answer = await ask(target)
+        t.match([answer.statusCode, answer.json()], [200, { issuer, token_endpoint: `${issuer}/auth/token` }], target)
+      }
+      for (const other of ['/b', `${path}/x`, `${path}x`, `${path}/`, '/', `${path.toUpperCase()}%20`]) {
+        const answer = await ask(`${WELL_KNOWN}${other}`)
+        t.match([answer.statusCode, answer.json()], [404, { error: 'there is nothing at this path' }], other)
+      }
+    }
+  }
+)
+
+t.test('wire 7.3: without a path in PUBLIC_URL nothing lies behind the well-known address', async t => {
+  const { ask } = createService()
+  for (const path of ['/', '/heroes', '/.']) t.equal((await ask(`${WELL_KNOWN}${path}`)).statusCode, 404, path)
+})
