@@ -2,6 +2,7 @@ import * as oauth from 'oauth4webapi'
 import t, { type Test } from 'tap'
 import { AWKWARD, AWKWARD_CALLBACK, addAwkwardClient, signIn, WRONG_SECRET } from '../support/client-libraries.js'
 import { type Listening, startService } from '../support/listening-service.js'
+import { addClient, SECRET } from '../support/world.js'
 
 const client: oauth.Client = { client_id: AWKWARD.id }
 const plain = { [oauth.allowInsecureRequests]: true }
@@ -131,4 +132,45 @@ t.test('oauth4webapi reads a redirect with an error as an answer of this service
   })
   location.searchParams.set('iss', 'https://mallory.example')
   t.throws(() => oauth.validateAuthResponse(server, client, location, 'x'), { name: 'OperationProcessingError' })
+})
+
+t.test('oauth4webapi gets a token of a client for itself, and introspects and revokes it', async t => {
+  const { server, url, useCases } = await discover(t)
+  await addClient({ useCases }, 'robot', { grantTypes: ['client_credentials'] })
+  t.ok(server.grant_types_supported?.includes('client_credentials'))
+  const robot: oauth.Client = { client_id: 'robot' }
+  const authentication = oauth.ClientSecretBasic(SECRET)
+  const ask = async (scope: string) => {
+    const response = await oauth.clientCredentialsGrantRequest(server, robot, authentication, { scope }, plain)
+    return oauth.processClientCredentialsResponse(server, robot, response)
+  }
+  const tokens = await ask('a')
+  t.match(tokens, { token_type: 'bearer', expires_in: 3600, scope: 'a' })
+  t.equal(tokens.refresh_token, undefined)
+  const token = tokens.access_token
+  const heroes = new URL(`${url}/heroes`)
+  const opened = await oauth.protectedResourceRequest(token, 'GET', heroes, undefined, null, plain)
+  t.strictSame(await opened.json(), [])
+  const introspect = async () => {
+    const response = await oauth.introspectionRequest(server, robot, authentication, token, plain)
+    return oauth.processIntrospectionResponse(server, robot, response)
+  }
+  const told = await introspect()
+  t.match(told, { active: true, client_id: 'robot', sub: 'robot', scope: 'a', iss: url })
+  t.equal(told.username, undefined)
+  await oauth.processRevocationResponse(await oauth.revocationRequest(server, robot, authentication, token, plain))
+  t.strictSame(await introspect(), { active: false })
+  await t.rejects(ask('none'), { name: 'ResponseBodyError', status: 400, error: 'invalid_scope' })
+  await useCases.changeClient('robot', { grantTypes: ['password'] })
+  await t.rejects(ask('a'), { name: 'ResponseBodyError', status: 400, error: 'unauthorized_client' })
+})
+
+t.test('oauth4webapi discovers a service whose public URL has a path', async t => {
+  let url = ''
+  const service = await startService(t, { publicUrl: () => `${url}/shop/heroes` })
+  url = service.url
+  const issuer = new URL(`${url}/shop/heroes`)
+  const response = await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...plain })
+  const server = await oauth.processDiscoveryResponse(issuer, response)
+  t.equal(server.token_endpoint, `${issuer}/auth/token`)
 })

@@ -2,7 +2,7 @@ import * as oidc from 'openid-client'
 import t, { type Test } from 'tap'
 import { AWKWARD, addAwkwardClient, signIn, WRONG_SECRET } from '../support/client-libraries.js'
 import { startService } from '../support/listening-service.js'
-import { CALLBACK } from '../support/world.js'
+import { addClient, CALLBACK, SECRET } from '../support/world.js'
 
 const discover = async (t: Test, secret = AWKWARD.secret): Promise<oidc.Configuration> => {
   const service = await startService(t)
@@ -63,5 +63,27 @@ t.test('openid-client reads a wrong secret as an error of the service', async t 
   await t.rejects(oidc.authorizationCodeGrant(config, location, checks), {
     name: 'WWWAuthenticateChallengeError',
     status: 401
+  })
+})
+
+t.test('openid-client gets a token of a client for itself, and is told when the client may not', async t => {
+  const service = await startService(t)
+  const issuer = new URL(service.url)
+  await addClient(service, 'robot', { grantTypes: ['client_credentials'] })
+  await addClient(service, 'app')
+  const discover = (id: string): Promise<oidc.Configuration> =>
+    oidc.discovery(issuer, id, SECRET, undefined, { algorithm: 'oauth2', execute: [oidc.allowInsecureRequests] })
+  const config = await discover('robot')
+  const tokens = await oidc.clientCredentialsGrant(config, { scope: 'b a' })
+  t.match(tokens, { token_type: 'bearer', scope: 'b a' })
+  t.notOk('refresh_token' in tokens)
+  const heroes = await oidc.fetchProtectedResource(config, tokens.access_token, new URL('/heroes', issuer), 'GET')
+  t.strictSame(await heroes.json(), [])
+  t.match(await oidc.tokenIntrospection(config, tokens.access_token), { active: true, sub: 'robot' })
+  await oidc.tokenRevocation(config, tokens.access_token)
+  t.strictSame(await oidc.tokenIntrospection(config, tokens.access_token), { active: false })
+  await t.rejects(oidc.clientCredentialsGrant(await discover('app')), {
+    name: 'ResponseBodyError',
+    error: 'unauthorized_client'
   })
 })
