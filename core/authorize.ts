@@ -114,19 +114,27 @@ const judge = (client: Client, request: AuthorizationRequest): Authorization => 
   if (!client.grantTypes.includes('authorization_code')) {
     throw new DomainError('unauthorized_client', 'the client is not allowed the grant authorization_code')
   }
-  if (responseType === undefined) throw new DomainError('invalid_request', 'response_type is missing')
+  if (responseType === undefined) throw new DomainError('invalid_request', 'response_type is missing: it must be code')
   if (responseType !== 'code') throw new DomainError('unsupported_response_type', 'response_type must be code')
   if (responseMode !== undefined && responseMode !== 'query') {
-    throw new DomainError('invalid_request', 'response_mode must be query')
+    throw new DomainError('invalid_request', 'response_mode must be query, or be left out')
   }
-  if (state === undefined) throw new DomainError('invalid_request', 'state is missing')
-  if (state.length > 4096) throw new DomainError('invalid_request', 'state is longer than 4096 characters')
+  if (state === undefined)
+    throw new DomainError('invalid_request', 'state is missing: send a text of your choice, which comes back unchanged')
+  if (state.length > 4096)
+    throw new DomainError('invalid_request', 'state is longer than 4096 characters: send a shorter one')
   if (codeChallenge === undefined) {
-    if (codeChallengeMethod !== undefined) throw new DomainError('invalid_request', 'code_challenge is missing')
-    if (client.requirePkce) throw new DomainError('invalid_request', 'the client must send a code_challenge')
+    if (codeChallengeMethod !== undefined)
+      throw new DomainError('invalid_request', 'code_challenge is missing: send one, or no code_challenge_method')
+    if (client.requirePkce)
+      throw new DomainError('invalid_request', 'the client must send a code_challenge, with the method S256')
   } else {
     if (codeChallengeMethod !== 'S256') throw new DomainError('invalid_request', 'code_challenge_method must be S256')
-    if (!CHALLENGE.test(codeChallenge)) throw new DomainError('invalid_request', 'code_challenge is malformed')
+    if (!CHALLENGE.test(codeChallenge))
+      throw new DomainError(
+        'invalid_request',
+        'code_challenge is malformed: send the 43 characters of base64url of a SHA-256'
+      )
   }
   const scopes = grantScopes(parseScope(scope), client.allowedScopes)
   return { client, scopes, redirectUri, challenge: codeChallenge }

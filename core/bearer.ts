@@ -19,14 +19,19 @@ export const createBearerUseCases = ({
   clock
 }: Pick<Ports, 'tokens' | 'secrets' | 'clock'>): BearerUseCases => ({
   async verifyBearer(accessToken, requiredScope) {
-    if (accessToken === undefined) throw new DomainError('token_required', 'a bearer access token is required')
+    if (accessToken === undefined)
+      throw new DomainError('token_required', 'a bearer access token is required: log in for one and send it')
     const known = couldBeIssued(accessToken)
     const token = known ? await tokens.findByAccess(await secrets.digest(accessToken)) : undefined
     if (token === undefined || token.expiresAt <= clock.now()) {
-      throw new DomainError('invalid_token', 'the access token is unknown, expired or revoked')
+      throw new DomainError('invalid_token', 'the access token is unknown, expired or revoked: get a new one')
     }
     if (requiredScope !== undefined && !anyCovers(token.scopes, requiredScope)) {
-      throw new DomainError('insufficient_scope', 'the access token lacks the scope for this', { requiredScope })
+      throw new DomainError(
+        'insufficient_scope',
+        'the access token lacks the scope for this: get one that has the scope',
+        { requiredScope }
+      )
     }
     return token
   }

@@ -79,7 +79,10 @@ export const createClientUseCases = ({
     async authenticateClient(candidates, origin) {
       if (candidates.length === 0) {
         events.tell({ event: FAILED, ...originOf(origin), reason: 'no_credentials' })
-        throw new DomainError('invalid_client', 'the client must authenticate with well-formed credentials')
+        throw new DomainError(
+          'invalid_client',
+          'the client must authenticate: send its id and secret by HTTP Basic or in the form'
+        )
       }
       let known: Client | undefined
       for (const { id, secret } of candidates) {
@@ -89,7 +92,10 @@ export const createClientUseCases = ({
       }
       if (known === undefined) events.tell({ event: FAILED, ...originOf(origin), reason: 'unknown_client' })
       else events.tell({ event: FAILED, client: known.id, ...originOf(origin), reason: 'wrong_secret' })
-      throw new DomainError('invalid_client', 'the client is unknown or its secret is wrong')
+      throw new DomainError(
+        'invalid_client',
+        'the client is unknown or its secret is wrong: send the id and secret of a client by HTTP Basic or in the form'
+      )
     },
 
     async addClient({ id, secret: wanted, redirectUris = [], grantTypes = defaultGrantTypes, ...rest }) {

@@ -54,5 +54,5 @@ const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/
 const invalidCode = (): DomainError =>
   new DomainError(
     'invalid_grant',
-    'the code is unknown, expired, used, or bound to another client, redirect URI or verifier'
+    'the code is unknown, expired, used, or bound to another client, redirect URI or verifier: log in for a new one'
   )

@@ -78,5 +78,6 @@ const requireValid = (hero: NewHero): NewHero => {
   return hero
 }
 
-const noSuchHero = (): DomainError => new DomainError('not_found', 'no hero has this id')
-const nameTaken = (): DomainError => new DomainError('conflict', 'a hero with this name exists')
+const noSuchHero = (): DomainError =>
+  new DomainError('not_found', 'no hero has this id: send that of a hero in the list')
+const nameTaken = (): DomainError => new DomainError('conflict', 'a hero with this name exists: choose another name')

@@ -33,5 +33,5 @@ export const createPasswordGrant =
         return answerOf(pair, token, now)
       }
     }
-    throw new DomainError('invalid_grant', 'the username or the password is wrong')
+    throw new DomainError('invalid_grant', 'the username or the password is wrong: check both')
   }

@@ -54,7 +54,7 @@ export const createRefreshGrant = (
 
   return async (client, request) => {
     if (client.secretDigest === undefined) {
-      throw new DomainError('unauthorized_client', 'a public client has no refresh tokens')
+      throw new DomainError('unauthorized_client', 'a public client has no refresh tokens: log in again')
     }
     const refreshToken = requireParameter('refresh_token', request.refreshToken)
     const requested = parseScope(request.scope)
@@ -97,9 +97,12 @@ const narrow = (client: Client, grant: Grant, requested: readonly string[]): rea
 
 const requireWithin = (granted: readonly string[], scopes: readonly string[]): void => {
   if (!scopes.every(scope => anyCovers(granted, scope))) {
-    throw new DomainError('invalid_scope', 'the scope goes beyond what was granted')
+    throw new DomainError('invalid_scope', 'the scope goes beyond what was granted: request less, or leave scope out')
   }
 }
 
 const invalidGrant = (): DomainError =>
-  new DomainError('invalid_grant', 'the refresh token is unknown, expired, ended or issued to another client')
+  new DomainError(
+    'invalid_grant',
+    'the refresh token is unknown, expired, ended or issued to another client: log in again'
+  )

@@ -52,7 +52,7 @@ export const createRevocationUseCases = ({
       const { digest, refresh, grant } = await find(token)
       if (grant === undefined) return
       if (grant.clientId !== client.id) {
-        throw new DomainError('invalid_grant', 'the token was issued to another client')
+        throw new DomainError('invalid_grant', 'the token was issued to another client: send one of your own')
       }
       if (refresh === undefined) return tokens.revokeAccess(digest, clock.now())
       await grants.revoke(grant.id, clock.now())
@@ -61,7 +61,7 @@ export const createRevocationUseCases = ({
 
     async introspectToken(client, secret) {
       if (client.secretDigest === undefined) {
-        throw new DomainError('unauthorized_client', 'a public client may not introspect')
+        throw new DomainError('unauthorized_client', 'a public client may not introspect: use one that has a secret')
       }
       const token = requireToken(secret)
       if (!couldBeIssued(token)) return undefined
@@ -89,6 +89,6 @@ export const createRevocationUseCases = ({
 }
 
 const requireToken = (token: string | undefined): string => {
-  if (token === undefined) throw new DomainError('invalid_request', 'token is missing')
+  if (token === undefined) throw new DomainError('invalid_request', 'token is missing: send it')
   return token
 }

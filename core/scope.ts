@@ -21,7 +21,11 @@ export const parseScope = (scope = ''): readonly string[] => {
   if (scope.length > MOST_CHARACTERS) throw tooLong()
   const tokens = new Set(scope.split(' ').filter(part => part !== ''))
   if (tokens.size > MOST_SCOPES) throw tooLong()
-  if (![...tokens].every(isScopeToken)) throw new DomainError('invalid_scope', 'the scope is malformed')
+  if (![...tokens].every(isScopeToken))
+    throw new DomainError(
+      'invalid_scope',
+      'the scope is malformed: send names without quotes and backslashes, with spaces between them'
+    )
   return [...tokens]
 }
 
@@ -57,7 +61,10 @@ export const anyCovers = (granted: readonly string[], required: string): boolean
 export const grantScopes = (requested: readonly string[], allowed: readonly string[]): readonly string[] => {
   const granted = requested.filter(scope => anyCovers(allowed, scope))
   if (requested.length > 0 && granted.length === 0) {
-    throw new DomainError('invalid_scope', 'the client is allowed none of the requested scopes')
+    throw new DomainError(
+      'invalid_scope',
+      'the client is allowed none of the requested scopes: request others, or none'
+    )
   }
   return granted
 }

@@ -17,7 +17,8 @@ export const isStorable = (text: string): boolean => !/[\0\p{Surrogate}]/u.test(
  * points long.
  */
 export const requireText = (field: string, text: string, min: number, max: number): string => {
-  if (!isStorable(text)) throw new DomainError('invalid_input', `${field} holds a NUL or a lone surrogate`)
+  if (!isStorable(text))
+    throw new DomainError('invalid_input', `${field} holds a NUL or a lone surrogate: leave it out`)
   // A code point has at most two code units. The cheap comparison comes first, so that nine megabytes are not counted.
   const length = text.length > 2 * max ? Number.POSITIVE_INFINITY : lengthOf(text)
   if (length < min || length > max) {

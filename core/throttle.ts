@@ -64,7 +64,7 @@ export const createThrottle = (
     const refuse = ({ reason, until }: Refusal): DomainError => {
       events.tell({ event: 'login.throttled', client: client.id, ...originOf(origin), reason })
       // An attempt under way may succeed at any moment and make room.
-      return new DomainError('too_many_attempts', 'too many logins were tried, wait before the next', {
+      return new DomainError('too_many_attempts', 'too many logins were tried: wait before the next', {
         retryAfterSeconds: secondsUntil(until ?? now, now)
       })
     }

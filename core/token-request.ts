@@ -20,6 +20,6 @@ export type GrantHandler = (client: Client, request: TokenRequest) => Promise<To
 
 /** The value of a parameter that the grant type needs. Throws `invalid_request` when it is missing. */
 export const requireParameter = (name: string, value: string | undefined): string => {
-  if (value === undefined) throw new DomainError('invalid_request', `${name} is missing`)
+  if (value === undefined) throw new DomainError('invalid_request', `${name} is missing: send it`)
   return value
 }

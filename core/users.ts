@@ -65,7 +65,7 @@ export const createUserUseCases = (
     if (full === undefined) return key
     throw new DomainError(
       'too_many_attempts',
-      'too many users were registered from this address, wait before the next',
+      'too many users were registered from this address: wait before the next',
       {
         retryAfterSeconds: secondsUntil(latest(now, ...full.map(({ endsAt }) => endsAt)), now)
       }
@@ -91,7 +91,9 @@ export const createUserUseCases = (
         if (isCounted) await attempts.giveBack(counted, undefined).catch(() => {})
         throw error
       })
-      if (user === undefined) throw new DomainError('conflict', 'a user with this username exists')
+      if (user === undefined) {
+        throw new DomainError('conflict', 'a user with this username exists: choose another username')
+      }
       const event = origin === undefined ? 'user.added' : 'user.registered'
       events.tell({ event, user: user.id, ...originOf(origin) })
       return user

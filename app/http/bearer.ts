@@ -20,7 +20,7 @@ export const createBearerCheck =
     const token = bearerToken(request.headers.authorization)
     // A throw, not a rejection, so that the work which would run beside the check is not started.
     if (token !== undefined && !couldBeIssued(token)) {
-      throw new DomainError('invalid_token', 'the access token is malformed')
+      throw new DomainError('invalid_token', 'the access token is malformed: send it as it was issued')
     }
     return useCases.verifyBearer(token, scope)
   }

@@ -18,15 +18,26 @@ export const jsonRoutes =
       // A DELETE may have the JSON content type and no body. Where a schema requires a body, null does not match it.
       if (body.length === 0) return parsed(null)
       if (isBeyondBounds(body)) {
-        return parsed(new DomainError('invalid_input', 'the body has more than 1000 values or 32 levels'))
+        return parsed(
+          new DomainError('invalid_input', 'the body has more than 1000 values or 32 levels: send a smaller one')
+        )
       }
-      if (!isUtf8(body)) return parsed(new DomainError('invalid_input', 'the body is not valid UTF-8'))
+      if (!isUtf8(body))
+        return parsed(new DomainError('invalid_input', 'the body is not valid UTF-8: encode it as UTF-8'))
       const text = body.toString()
       parse(request, text, (error, value) => {
-        if (error) return parsed(new DomainError('invalid_input', 'the body is not valid JSON'))
+        if (error)
+          return parsed(
+            new DomainError(
+              'invalid_input',
+              'the body is not valid JSON: send one JSON object, without a key __proto__'
+            )
+          )
         // In valid UTF-8 JSON only a `\u` escape can make a NUL or half of a surrogate pair.
         if (text.includes('\\u') && !isStorable(value)) {
-          return parsed(new DomainError('invalid_input', 'the body holds a NUL character or half of a surrogate pair'))
+          return parsed(
+            new DomainError('invalid_input', 'the body holds a NUL character or half of a surrogate pair: leave it out')
+          )
         }
         parsed(null, body.length > SMALL_BODY ? withoutId(value) : value)
       })
@@ -51,7 +62,7 @@ export const formRoutes =
 /** The form in the body of a request to {@link formRoutes}. Throws `invalid_request` when there is no body. */
 export const formOf = ({ body }: FastifyRequest): Form => {
   if (typeof body === 'object' && body !== null && 'form' in body && body.form instanceof Map) return body.form
-  throw new DomainError('invalid_request', 'the request has no form')
+  throw new DomainError('invalid_request', 'the request has no form: send one as application/x-www-form-urlencoded')
 }
 
 /** Every route discards `id`. A long one would stay in memory for as long as the request is worked on. */
@@ -76,5 +87,5 @@ const refuseCodedBodies: onRouteHookHandler = route => {
 const refuseCoding: preParsingHookHandler = (request, _reply, _payload, done) => {
   const coding = request.headers['content-encoding']
   if (coding === undefined || coding.toLowerCase() === 'identity') return done()
-  done(new HttpError(415, 'the body has a content coding'))
+  done(new HttpError(415, 'the body has a content coding: send it without Content-Encoding'))
 }

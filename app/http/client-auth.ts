@@ -15,12 +15,19 @@ export const clientCredentials = (authorization: string | undefined, form: Form)
     return id === undefined ? [] : [{ id, secret }]
   }
   if (secret !== undefined) {
-    throw new DomainError('invalid_request', 'the client authenticates both in the header and in the body')
+    throw new DomainError(
+      'invalid_request',
+      'the client authenticates both in the header and in the body: send its secret in one of them'
+    )
   }
   const candidates = basicCredentials(authorization)
   if (id === undefined || candidates.length === 0) return candidates
   const agreeing = candidates.filter(candidate => candidate.id === id)
-  if (agreeing.length === 0) throw new DomainError('invalid_request', 'client_id contradicts the header')
+  if (agreeing.length === 0)
+    throw new DomainError(
+      'invalid_request',
+      'client_id contradicts the header: send the same id in both, or client_id in neither'
+    )
   return agreeing
 }
 

@@ -76,10 +76,11 @@ export type ErrorForm = 'json' | 'oauth' | 'page'
 /** Makes the answer to a request that failed. */
 export type AnswerFor = (error: unknown, form: ErrorForm, asker: Asker) => Answer
 
+/** `bodyLimit` is in bytes: what a body that is refused for its length is told to keep to. */
 export const createAnswerFor =
-  (errorPage: ErrorPage): AnswerFor =>
+  (errorPage: ErrorPage, bodyLimit: number): AnswerFor =>
   (error, form, asker) => {
-    const { status, code, message, headers, fault } = failureOf(error, form)
+    const { status, code, message, headers, fault } = failureOf(error, form, bodyLimit)
     if (form === 'page') {
       const page = errorPage({ status, message, fault }, asker)
       return { status, headers: { ...page.headers, ...headers }, body: page.body }
@@ -119,7 +120,8 @@ const errorFormAt = (target: string): ErrorForm => {
   return target.startsWith('/auth/') ? 'oauth' : 'json'
 }
 
-export const noSuchPath = (): HttpError => new HttpError(404, 'there is nothing at this path')
+export const noSuchPath = (): HttpError =>
+  new HttpError(404, 'there is nothing at this path: /openapi.json lists the paths')
 
 /** The methods that the path of the request has. */
 export const methodsAt = ({ server, url }: FastifyRequest): readonly string[] =>
@@ -129,19 +131,33 @@ const noRoute = (request: FastifyRequest): HttpError => {
   const allowed = methodsAt(request)
   // Only browsers find anything at `/`, so that it is no path with methods.
   if (allowed.length === 0 || /^\/(?:\?|$)/.test(request.url)) return noSuchPath()
-  return new HttpError(405, 'this path does not have that method', { allow: allowed.join(', ') })
+  return new HttpError(405, 'this path does not have that method: use one that Allow names', {
+    allow: allowed.join(', ')
+  })
 }
 
 /** Says which value does not match its schema, and why. The message names keys of the schema, but no sent value. */
 export const describeInvalid = (errors: readonly FastifySchemaValidationError[], part: string): DomainError =>
   new DomainError('invalid_input', errors.map(error => describe(error, part)).join(', '))
 
-const describe = ({ keyword, instancePath, params, message }: FastifySchemaValidationError, part: string): string => {
+const describe = (error: FastifySchemaValidationError, part: string): string => {
+  const { keyword, instancePath, params, message } = error
   const value = instancePath === '' ? `the ${part}` : instancePath.slice(1).replaceAll('/', '.')
-  if (keyword === 'required') return `${value} has no ${params.missingProperty}`
-  if (keyword === 'additionalProperties') return `${value} has a key that is unknown`
-  return `${value} ${message}`
+  switch (keyword) {
+    case 'required':
+      return `${value} has no ${params.missingProperty}: add it`
+    case 'additionalProperties':
+      return `${value} has a key that is unknown: it may have ${keysOf(error)}`
+    case 'type':
+      return `${value} must be ${params.type === 'object' ? 'a JSON object' : `of type ${params.type}`}`
+    default:
+      return `${value} ${message}`
+  }
 }
+
+/** The keys of the schema that an object does not match. With its option `verbose` ajv tells that schema. */
+const keysOf = (error: FastifySchemaValidationError): string =>
+  Object.keys(Object(Object(error).parentSchema.properties)).join(', ')
 
 interface Failure {
   readonly status: number
@@ -152,7 +168,7 @@ interface Failure {
   readonly fault?: Fault | undefined
 }
 
-const failureOf = (error: unknown, form: ErrorForm): Failure => {
+const failureOf = (error: unknown, form: ErrorForm, bodyLimit: number): Failure => {
   if (error instanceof DomainError) {
     const { code, message, fault } = error
     return { status: STATUSES[code], code: OAUTH_CODES[code] ?? code, message, headers: headersOf(error), fault }
@@ -167,20 +183,24 @@ const failureOf = (error: unknown, form: ErrorForm): Failure => {
     // RFC 6749 section 5.2: the answer to any malformed token request is 400.
     status: status === 415 && form !== 'json' ? 400 : status,
     code: 'invalid_request',
-    message: MESSAGES[status] ?? 'the request is malformed',
+    message: describeFault(status, form, bodyLimit),
     headers: {}
   }
+}
+
+const describeFault = (status: number, form: ErrorForm, bodyLimit: number): string => {
+  if (status === 413) return `the body is too large: send at most ${bodyLimit} bytes`
+  if (status === 415) {
+    const read = form === 'json' ? 'application/json' : 'application/x-www-form-urlencoded'
+    return `the content type is not one that is read here: send ${read}`
+  }
+  return 'the request is malformed: send HTTP as RFC 9112 has it'
 }
 
 /** The status of an error that Fastify itself found in a request; undefined for every other error. */
 const clientFault = (error: unknown): number | undefined => {
   if (!(error instanceof Error) || !('statusCode' in error) || typeof error.statusCode !== 'number') return undefined
   return error.statusCode >= 400 && error.statusCode < 500 ? error.statusCode : undefined
-}
-
-const MESSAGES: Readonly<Record<number, string>> = {
-  413: 'the body is too large',
-  415: 'the content type is not one that is read here'
 }
 
 const headersOf = ({ code, retryAfterSeconds, requiredScope }: DomainError): Headers => {

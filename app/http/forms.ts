@@ -13,13 +13,13 @@ export const parseForm = (encoded: string): Form => {
   const pairs = pairsOf(encoded)
   // All lengths are checked before the first parameter is decoded, so that the cost of decoding is bounded.
   if (pairs.some(pair => pair.some(part => part.length > MOST_BYTES))) {
-    throw tooLong(`a parameter is longer than ${MOST_BYTES} bytes`)
+    throw tooLong(`a parameter is longer than ${MOST_BYTES} bytes: send a shorter one`)
   }
   const form = new Map<string, string>()
   const names = new Set<string>()
   for (const pair of pairs) {
     const [name, value] = decodePair(pair)
-    if (names.has(name)) throw refusal('a parameter is repeated')
+    if (names.has(name)) throw refusal('a parameter is repeated: send each one once')
     names.add(name)
     if (value !== '') form.set(name, value)
   }
@@ -34,14 +34,15 @@ export const formPairs = (encoded: string): readonly (readonly [name: string, va
 export const queryString = (target: string): string => {
   const query = /\?([^#]*)/.exec(target)?.[1] ?? ''
   // A target is ASCII (RFC 3986 section 2). Node reads its bytes as Latin-1, so any other character would be changed.
-  if (!/^[\x21-\x7e]*$/.test(query)) throw refusal('the query string has characters that must be percent-encoded')
+  if (!/^[\x21-\x7e]*$/.test(query))
+    throw refusal('the query string has characters that must be percent-encoded: encode all but printable ASCII')
   return query
 }
 
 /** Throws `invalid_request` when the texts, which a page would repeat, have over 16,384 bytes of UTF-8 together. */
 export const requireShort = (texts: readonly string[]): void => {
   if (texts.reduce((length, text) => length + Buffer.byteLength(text), 0) > MOST_BYTES) {
-    throw tooLong(`the parameters are longer than ${MOST_BYTES} bytes`)
+    throw tooLong(`the parameters are longer than ${MOST_BYTES} bytes together: send shorter ones`)
   }
 }
 
@@ -66,7 +67,7 @@ const pairsOf = (encoded: string): readonly Pair[] => {
   for (let start = 0; start <= bytes.length; ) {
     const end = indexOf(bytes, AMPERSAND, start)
     count += 1
-    if (count > MOST_PARAMETERS) throw tooLong(`there are more than ${MOST_PARAMETERS} parameters`)
+    if (count > MOST_PARAMETERS) throw tooLong(`there are more than ${MOST_PARAMETERS} parameters: send fewer`)
     if (end > start) {
       const pair = bytes.subarray(start, end)
       const equals = indexOf(pair, EQUALS, 0)
@@ -89,10 +90,10 @@ const decodePair = ([name, value]: Pair): readonly [name: string, value: string]
 const REPLACEMENT = Buffer.from('\uFFFD')
 
 const decode = (encoded: Buffer): string => {
-  if (encoded.includes(REPLACEMENT)) throw refusal('a parameter is not valid UTF-8')
+  if (encoded.includes(REPLACEMENT)) throw refusal('a parameter is not valid UTF-8: encode it as UTF-8')
   const bytes = encoded.includes(PERCENT) || encoded.includes(PLUS) ? unescaped(encoded) : encoded
-  if (bytes.includes(0)) throw refusal('a parameter holds a NUL character')
-  if (!isUtf8(bytes)) throw refusal('a parameter is not valid UTF-8')
+  if (bytes.includes(0)) throw refusal('a parameter holds a NUL character: leave it out')
+  if (!isUtf8(bytes)) throw refusal('a parameter is not valid UTF-8: encode it as UTF-8')
   return bytes.toString()
 }
 
@@ -117,7 +118,7 @@ const digit = (byte: number): number => {
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30
   const lower = byte | 0x20
   if (lower >= 0x61 && lower <= 0x66) return lower - 0x61 + 10
-  throw refusal('a parameter has a broken percent-escape')
+  throw refusal('a parameter has a broken percent-escape: write % as %25')
 }
 
 const refusal = (message: string): DomainError => new DomainError('invalid_request', message)

@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http'
 /** What RFC 9112 forbids in the head of a request and Node's parser lets through, in words; undefined for a sound head. */
 export const faultInHead = ({ headers, rawHeaders, httpVersion }: IncomingMessage): string | undefined => {
   // Section 3.2.
-  if (headers.host === undefined) return httpVersion === '1.1' ? 'the request has no Host header' : undefined
-  return hasTwoHosts(rawHeaders) ? 'the request has more than one Host header' : undefined
+  if (headers.host === undefined) return httpVersion === '1.1' ? 'the request has no Host header: send one' : undefined
+  return hasTwoHosts(rawHeaders) ? 'the request has more than one Host header: send one' : undefined
 }
 
 /** Section 6.1: the length of such a request is in doubt, so that what follows on its connection is, too. */

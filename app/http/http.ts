@@ -92,7 +92,7 @@ export const createHttp = ({
   readerMilliseconds = READER_MILLISECONDS
 }: HttpOptions): Http => {
   const headers = constantHeaders(version)
-  const answerFor = createAnswerFor(errorPage)
+  const answerFor = createAnswerFor(errorPage, bodyLimit)
   const handleError = createErrorHandler(answerFor, log.requestFailed)
   const parserErrors = createParserErrors(answerFor, headers)
   const discard = createDiscard()
@@ -108,7 +108,7 @@ export const createHttp = ({
     // Fastify's own lines contain the query string, and with a logger Fastify makes a child logger for every request.
     logger: false,
     genReqId: createRequestIds(),
-    ajv: { customOptions: { coerceTypes: false, removeAdditional: false } },
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, verbose: true } },
     schemaErrorFormatter: describeInvalid,
     routerOptions: {
       // Fastify's default answers an id of more than 100 characters with 414. The routes judge ids of any length
@@ -172,7 +172,7 @@ export const createHttp = ({
     if (fault !== undefined) return done(new HttpError(400, fault))
     if (isOfDoubtfulLength(request.raw)) {
       endConnectionGently(reply)
-      return done(new HttpError(400, 'HTTP/1.0 has no Transfer-Encoding'))
+      return done(new HttpError(400, 'HTTP/1.0 has no Transfer-Encoding: send Content-Length, or use HTTP/1.1'))
     }
     done()
   })

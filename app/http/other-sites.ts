@@ -32,7 +32,9 @@ export const refuseCallsOfOtherSites =
       site === undefined
         ? origin !== undefined && /^https?:/i.test(origin) && origin !== originOf(publicUrl)
         : site === 'cross-site' || site === 'same-site'
-    if (foreign && !origins.includes(String(origin))) throw new HttpError(403, 'another website sent this request')
+    if (foreign && !origins.includes(String(origin))) {
+      throw new HttpError(403, 'another website sent this request: send it from an application or a server')
+    }
   }
 
 const originOf = (publicUrl: () => string): string => new URL(publicUrl()).origin

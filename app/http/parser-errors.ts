@@ -5,14 +5,20 @@ import { type AnswerFor, type Asker, HttpError, noSuchPath } from './errors.js'
 import type { Headers } from './headers.js'
 
 const REFUSALS: Readonly<Record<string, HttpError>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: new HttpError(408, 'the request took too long to arrive'),
-  HPE_HEADER_OVERFLOW: new HttpError(431, 'the headers are too large'),
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: new HttpError(413, 'the chunk extensions are too large')
+  ERR_HTTP_REQUEST_TIMEOUT: new HttpError(
+    408,
+    'the request took too long to arrive: send its headers within 20 seconds and all of it within 120'
+  ),
+  HPE_HEADER_OVERFLOW: new HttpError(431, 'the headers are too large: send at most 32 kB'),
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: new HttpError(
+    413,
+    'the chunk extensions are too large: send chunks without extensions'
+  )
 }
 /** Only pages differ by whom they are for. */
 const NOBODY: Asker = { id: '', headers: {} }
 
-const MALFORMED = new HttpError(400, 'the request is malformed')
+const MALFORMED = new HttpError(400, 'the request is malformed: send HTTP as RFC 9112 has it')
 
 /** Answers requests that never reach a route or a hook. Each of these answers ends its connection. */
 export interface ParserErrors {

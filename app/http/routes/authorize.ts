@@ -119,7 +119,9 @@ const MOST_STATE_BYTES = 4096
 /** Limits what the page and the redirect repeat, in bytes of UTF-8. Throws `invalid_request`. */
 const requireEchoable = (parameters: Form, username: string): void => {
   if (Buffer.byteLength(parameters.get('state') ?? '') > MOST_STATE_BYTES) {
-    throw new DomainError('invalid_request', `state is longer than ${MOST_STATE_BYTES} bytes`, { fault: 'too_long' })
+    throw new DomainError('invalid_request', `state is longer than ${MOST_STATE_BYTES} bytes: send a shorter one`, {
+      fault: 'too_long'
+    })
   }
   requireShort([username, ...parameters].flat())
 }

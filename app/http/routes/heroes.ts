@@ -109,7 +109,8 @@ const WAITING_LISTS = 8
 const heroQuery = (url: string): HeroQuery => {
   const known = formPairs(queryString(url)).filter(([key]) => key === 'name' || key === 'limit' || key === 'after')
   const values = new Map(known)
-  if (values.size < known.length) throw new DomainError('invalid_input', 'a query parameter is repeated')
+  if (values.size < known.length)
+    throw new DomainError('invalid_input', 'a query parameter is repeated: send each one once')
   return { nameContains: values.get('name'), after: optionalInteger(values, 'after'), limit: pageLimit(values) }
 }
 

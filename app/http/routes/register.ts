@@ -13,7 +13,11 @@ const User = Type.Object({ id: Type.Integer(), username: Type.String() })
 /** Where registration is not open, `/register` refuses every request before it reads the body. */
 export const registerRoutes = (http: Http, useCases: Pick<UseCases, 'registerUser'>, isOpen: boolean): void => {
   const requireOpen = async (): Promise<void> => {
-    if (!isOpen) throw new DomainError('access_denied', 'registration is closed')
+    if (!isOpen)
+      throw new DomainError(
+        'access_denied',
+        'registration is closed: ask the people who run this service for an account'
+      )
   }
   http.register(
     jsonRoutes(http => {

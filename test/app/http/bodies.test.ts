@@ -25,7 +25,7 @@ t.test('a JSON route reads JSON and nothing else', async t => {
   ]) {
     const answer = await post('/sample', { 'content-type': type }, payload)
     t.equal(answer.statusCode, 415, type)
-    t.same(answer.json(), { error: 'the content type is not one that is read here' })
+    t.same(answer.json(), { error: 'the content type is not one that is read here: send application/json' })
   }
   const untyped = await send(
     `POST /sample HTTP/1.1\r\nhost: a\r\ncontent-length: 12\r\nconnection: close\r\n\r\n${payload}`
@@ -66,26 +66,29 @@ t.test('a body with a content coding is not read', async t => {
 
 t.test('a refusal of a JSON body says what is wrong with it and repeats nothing of what was sent', async t => {
   const bodies: [string | Buffer, string][] = [
-    ['', 'the body must be object'],
-    ['null', 'the body must be object'],
-    ['[]', 'the body must be object'],
-    ['5', 'the body must be object'],
-    ['"secret"', 'the body must be object'],
-    ['{}', 'the body has no name'],
-    ['{"name":5}', 'name must be string'],
-    ['{"name":null}', 'name must be string'],
-    ['{"name":["secret"]}', 'name must be string'],
-    ['{"name":"a","tags":["b",7]}', 'tags.1 must be string'],
+    ['', 'the body must be a JSON object'],
+    ['null', 'the body must be a JSON object'],
+    ['[]', 'the body must be a JSON object'],
+    ['5', 'the body must be a JSON object'],
+    ['"secret"', 'the body must be a JSON object'],
+    ['{}', 'the body has no name: add it'],
+    ['{"name":5}', 'name must be of type string'],
+    ['{"name":null}', 'name must be of type string'],
+    ['{"name":["secret"]}', 'name must be of type string'],
+    ['{"name":"a","tags":["b",7]}', 'tags.1 must be of type string'],
     ['{"name":"secret secret secret!"}', 'name must NOT have more than 20 characters'],
-    ['{"name":"a","secret":1}', 'the body has a key that is unknown'],
-    ['{"name":"secret', 'the body is not valid JSON'],
-    ['{"name":"a"} secret', 'the body is not valid JSON'],
-    ['{"name":"a","__proto__":{}}', 'the body is not valid JSON'],
-    ['{"name":"a","constructor":{"prototype":{}}}', 'the body is not valid JSON'],
-    [Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d]), 'the body is not valid UTF-8'],
-    ['{"name":"\\u0000"}', 'the body holds a NUL character or half of a surrogate pair'],
-    ['{"name":"a","id":[{"\\ud800":1}]}', 'the body holds a NUL character or half of a surrogate pair'],
-    ['{"name":"a","id":"\\udc00\\ud800"}', 'the body holds a NUL character or half of a surrogate pair']
+    ['{"name":"a","secret":1}', 'the body has a key that is unknown: it may have id, name, tags'],
+    ['{"name":"secret', 'the body is not valid JSON: send one JSON object, without a key __proto__'],
+    ['{"name":"a"} secret', 'the body is not valid JSON: send one JSON object, without a key __proto__'],
+    ['{"name":"a","__proto__":{}}', 'the body is not valid JSON: send one JSON object, without a key __proto__'],
+    [
+      '{"name":"a","constructor":{"prototype":{}}}',
+      'the body is not valid JSON: send one JSON object, without a key __proto__'
+    ],
+    [Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d]), 'the body is not valid UTF-8: encode it as UTF-8'],
+    ['{"name":"\\u0000"}', 'the body holds a NUL character or half of a surrogate pair: leave it out'],
+    ['{"name":"a","id":[{"\\ud800":1}]}', 'the body holds a NUL character or half of a surrogate pair: leave it out'],
+    ['{"name":"a","id":"\\udc00\\ud800"}', 'the body holds a NUL character or half of a surrogate pair: leave it out']
   ]
   for (const [payload, error] of bodies) {
     const answer = await post('/sample', JSON_TYPE, payload)
@@ -93,7 +96,7 @@ t.test('a refusal of a JSON body says what is wrong with it and repeats nothing 
     t.same(answer.json(), { error }, String(payload))
   }
   const none = await http.inject({ method: 'POST', url: '/sample' })
-  t.same([none.statusCode, none.json()], [400, { error: 'the body must be object' }])
+  t.same([none.statusCode, none.json()], [400, { error: 'the body must be a JSON object' }])
 })
 
 t.test('escapes in JSON that make characters are read', async t => {
@@ -112,7 +115,7 @@ t.test('JSON of more than 1,000 values or 32 levels is refused before it is pars
   const withId = (id: string) => `{"name":"a",\r\n\t"id": ${id} }`
   const list = (length: number, item = '0') => `[ ${Array(length).fill(item).join(' , ')} ]`
   const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
-  const beyond = 'the body has more than 1000 values or 32 levels'
+  const beyond = 'the body has more than 1000 values or 32 levels: send a smaller one'
   // The object, the name and the list itself count as three values.
   t.equal(await outcome(withId(list(997))), 200)
   t.equal(await outcome(withId(list(998))), beyond)
@@ -129,10 +132,16 @@ t.test('JSON of more than 1,000 values or 32 levels is refused before it is pars
   )
   t.equal(await outcome(`${'['.repeat(1_000_000)}`), beyond)
   t.equal(await outcome(withId(list(2_000_000))), beyond)
-  t.equal(await outcome(withId('"\\u0000"')), 'the body holds a NUL character or half of a surrogate pair')
-  t.equal(await outcome(withId('{"\\u0000":[null]}')), 'the body holds a NUL character or half of a surrogate pair')
-  t.equal(await outcome('"unfinished'), 'the body is not valid JSON')
-  t.equal(await outcome('"unfinished\\'), 'the body is not valid JSON')
+  t.equal(
+    await outcome(withId('"\\u0000"')),
+    'the body holds a NUL character or half of a surrogate pair: leave it out'
+  )
+  t.equal(
+    await outcome(withId('{"\\u0000":[null]}')),
+    'the body holds a NUL character or half of a surrogate pair: leave it out'
+  )
+  t.equal(await outcome('"unfinished'), 'the body is not valid JSON: send one JSON object, without a key __proto__')
+  t.equal(await outcome('"unfinished\\'), 'the body is not valid JSON: send one JSON object, without a key __proto__')
 })
 
 t.test('a DELETE without a body may say that its body is JSON', async t => {
@@ -148,7 +157,7 @@ t.test('a DELETE without a body may say that its body is JSON', async t => {
 t.test('a body whose length is not its Content-Length is refused', async t => {
   const headers = { ...JSON_TYPE, 'content-length': '5' }
   const answer = await post('/sample', headers, '{"name":"a"}')
-  t.same([answer.statusCode, answer.json()], [400, { error: 'the request is malformed' }])
+  t.same([answer.statusCode, answer.json()], [400, { error: 'the request is malformed: send HTTP as RFC 9112 has it' }])
 })
 
 t.test('a body beyond the limit is 413, and a client that is still sending it reads the answer', async t => {
@@ -163,7 +172,7 @@ t.test('a body beyond the limit is 413, and a client that is still sending it re
   ]
   for (const answer of answers) {
     t.match(readAnswer(answer), { status: 413, headers: CONSTANT_HEADERS })
-    t.match(answer, '{"error":"the body is too large"}')
+    t.match(answer, '{"error":"the body is too large: send at most 1000 bytes"}')
     t.match(answer, /HTTP\/1.1 200 OK/, 'the connection goes on')
   }
   const exact = JSON.stringify({ id: 'x'.repeat(980), name: 'a' })

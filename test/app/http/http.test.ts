@@ -102,7 +102,7 @@ t.test('a path without a route is 404 before anything else is looked at', async 
       const answer = await http.inject({ ...request, method })
       t.equal(answer.statusCode, 404, `${method} ${JSON.stringify(request)}`)
       t.equal(answer.headers['content-type'], 'application/json; charset=utf-8')
-      t.same(answer.json(), { error: 'there is nothing at this path' })
+      t.same(answer.json(), { error: 'there is nothing at this path: /openapi.json lists the paths' })
     }
   }
   t.equal((await http.inject('/heroes?x=/')).statusCode, 200)
@@ -147,7 +147,9 @@ t.test('a path with a broken escape reaches its route, and so does an id of any 
     t.equal(answer.statusCode, 400, id)
     t.same(answer.json(), { error: 'id must be an integer' })
   }
-  t.same((await ask(`/heroes/${'9'.repeat(8000)}`)).json(), { error: 'no hero has this id' })
+  t.same((await ask(`/heroes/${'9'.repeat(8000)}`)).json(), {
+    error: 'no hero has this id: send that of a hero in the list'
+  })
 })
 
 t.test('a request with several faults is refused for the first: 404, 401, 415, 413 and then 400', async t => {

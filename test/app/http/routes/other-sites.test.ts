@@ -34,7 +34,10 @@ t.test('wire 5.13: what a browser sends to an endpoint for another site is 403 b
     }
     const refused = await form(url, 'a=1&a=2', { 'sec-fetch-site': 'cross-site' })
     t.match(refused.headers, { 'cache-control': 'no-store', pragma: 'no-cache' })
-    t.same(refused.json(), { error: 'invalid_request', error_description: 'another website sent this request' })
+    t.same(refused.json(), {
+      error: 'invalid_request',
+      error_description: 'another website sent this request: send it from an application or a server'
+    })
     t.equal((await json('POST', url, {}, { 'sec-fetch-site': 'cross-site' })).statusCode, 403, 'before the type')
     t.equal((await json('PUT', url, {}, { 'sec-fetch-site': 'cross-site' })).statusCode, 405)
   }

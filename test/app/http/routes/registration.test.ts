@@ -7,7 +7,7 @@ import { ADA, addClient, createFaults, createWorld, type Stores } from '../../..
 
 t.test('wire 4.2: REGISTRATION=closed', async t => {
   const { ask, json, ports, useCases } = createService({ registrationOpen: false, bodyLimit: 1000 })
-  const closed = { error: 'registration is closed' }
+  const closed = { error: 'registration is closed: ask the people who run this service for an account' }
 
   await t.test('/register is 403, whatever its body is, which is not read', async t => {
     const payload = JSON.stringify(ADA)
@@ -106,7 +106,7 @@ t.test('wire 4.11: REGISTER_ATTEMPTS', t =>
       })
       t.equal(answer.statusCode, 429, 'before the name is looked up')
       t.equal(answer.headers['retry-after'], '60')
-      t.strictSame(answer.json(), { error: 'too many users were registered from this address, wait before the next' })
+      t.strictSame(answer.json(), { error: 'too many users were registered from this address: wait before the next' })
       clock.advance(59.499)
       t.equal(await register(), 429)
       clock.advance(0.001)

@@ -38,7 +38,7 @@ t.test('an empty parameter counts as absent', async t => {
   t.notOk('scope' in answer.json())
   for (const name of ['grant_type', 'username', 'password']) {
     const { statusCode, ...answer } = await form('/auth/token', { ...LOGIN, [name]: '' }, basic('app'))
-    t.strictSame([statusCode, answer.json().error_description], [400, `${name} is missing`])
+    t.strictSame([statusCode, answer.json().error_description], [400, `${name} is missing: send it`])
   }
 })
 
@@ -53,7 +53,10 @@ t.test('the query string is not read', async t => {
   const { form } = await createInhabited()
   const query = new URLSearchParams({ ...LOGIN, client_id: 'spa' })
   t.equal((await form(`/auth/token?${query}`, {})).json().error, 'invalid_client')
-  t.equal((await form(`/auth/token?${query}`, {}, basic('app'))).json().error_description, 'grant_type is missing')
+  t.equal(
+    (await form(`/auth/token?${query}`, {}, basic('app'))).json().error_description,
+    'grant_type is missing: send it'
+  )
   t.equal((await form('/auth/token?scope=x&scope=%zz&grant_type=nonsense', BODY, basic('app'))).statusCode, 200)
 })
 

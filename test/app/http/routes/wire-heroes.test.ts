@@ -116,7 +116,10 @@ t.test('wire 2.8: POST /heroes refuses a name that exists with 409', async t => 
   const { ask, json } = createService({ protectHeroes: false })
   await json('POST', '/heroes', { name: 'a' })
   const answer = await json('POST', '/heroes', { name: 'a' })
-  t.strictSame([answer.statusCode, answer.json()], [409, { error: 'a hero with this name exists' }])
+  t.strictSame(
+    [answer.statusCode, answer.json()],
+    [409, { error: 'a hero with this name exists: choose another name' }]
+  )
   t.equal((await ask('/heroes')).json().length, 1)
 })
 

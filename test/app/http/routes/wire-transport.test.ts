@@ -114,7 +114,7 @@ t.test('wire 2.5: a path, query or header value that cannot be parsed is 400', a
 
 t.test('wire 2.2: /register without a password is 400, and the error says so in words', async t => {
   const answer = await createService().json('POST', '/register', { username: 'ada' })
-  t.strictSame([answer.statusCode, answer.json()], [400, { error: 'the body has no password' }])
+  t.strictSame([answer.statusCode, answer.json()], [400, { error: 'the body has no password: add it' }])
 })
 
 t.test('wire 2.6: a protected endpoint without a valid bearer token is 401', async t => {

@@ -122,7 +122,10 @@ t.test('wire 4.5: a username that exists is 409', async t => {
   const { json, ports } = createService()
   await json('POST', '/register', ADA)
   const answer = await json('POST', '/register', { ...ADA, password: 'another' })
-  t.strictSame([answer.statusCode, answer.json()], [409, { error: 'a user with this username exists' }])
+  t.strictSame(
+    [answer.statusCode, answer.json()],
+    [409, { error: 'a user with this username exists: choose another username' }]
+  )
   t.equal((await ports.users.list()).length, 1)
 })
 
