@@ -32,9 +32,13 @@ const ROOMS: Record<string, { readonly rooms: readonly string[]; readonly packag
     rooms: ['core', 'app/http', 'app/http/pages'],
     packages: ['node:', 'fastify', '@fastify/', '@sinclair/typebox']
   },
-  'app/http/server.ts': {
+  'app/http/openapi': {
     rooms: ['core', 'app/http', 'app/http/routes', 'app/http/pages'],
-    packages: ['node:', 'heroes/package.json']
+    packages: ['fastify', '@fastify/swagger', '@sinclair/typebox']
+  },
+  'app/http/server.ts': {
+    rooms: ['core', 'app/http', 'app/http/routes', 'app/http/pages', 'app/http/openapi'],
+    packages: ['node:', 'fastify', 'heroes/package.json']
   },
   'app/database-url.ts': { rooms: [], packages: ['node:'] },
   'app/settings.ts': { rooms: ['core', 'app/database-url.ts'], packages: ['node:'] },

@@ -17,6 +17,9 @@ const { version }: { version: string } = createRequire(import.meta.url)('heroes/
 /** Runs the service until the process is asked to end, then resolves to the exit code. */
 export type Serve = (settings: Settings, stdout: Terminal['stdout']) => Promise<number>
 
+/** Makes the OpenAPI document of a service with these settings, as JSON. */
+export type OpenApi = (settings: Settings) => Promise<string>
+
 /**
  * Runs one command and resolves to the exit code: 0 for success, 1 when the command fails, 2 for bad usage or a bad
  * setting. A failure is one line on stderr that begins `heroes: `.
@@ -25,7 +28,8 @@ export const runCommand = async (
   argv: readonly string[],
   env: Environment,
   terminal: Terminal,
-  serve: Serve
+  serve: Serve,
+  openApi: OpenApi
 ): Promise<number> => {
   let exitCode = 0
   const { stdout, stderr } = terminal
@@ -70,6 +74,12 @@ export const runCommand = async (
         { migrate: true }
       )
     )
+  program
+    .command('openapi')
+    .description('prints the OpenAPI document, without a database')
+    .action(async () => {
+      stdout.write(`${JSON.stringify(JSON.parse(await openApi(readSettings(env))), null, 2)}\n`)
+    })
   addClientCommands(program, context)
   addScopeCommands(program, context)
   addUserCommands(program, context)

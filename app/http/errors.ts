@@ -73,6 +73,12 @@ export type ErrorPage = (failure: PageFailure, asker: Asker) => Omit<Answer, 'st
  */
 export type ErrorForm = 'json' | 'oauth' | 'page'
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    errorForm?: ErrorForm
+  }
+}
+
 /** Makes the answer to a request that failed. */
 export type AnswerFor = (error: unknown, form: ErrorForm, asker: Asker) => Answer
 
@@ -109,9 +115,7 @@ export const createErrorHandler =
   }
 
 const errorFormOf = ({ is404, url, routeOptions: { config } }: FastifyRequest): ErrorForm => {
-  if (is404) return errorFormAt(url)
-  const declared = 'errorForm' in config ? config.errorForm : undefined
-  return declared === 'oauth' || declared === 'page' ? declared : 'json'
+  return is404 ? errorFormAt(url) : (config.errorForm ?? 'json')
 }
 
 /** The form for a request whose path or method matches no route, so that no group has declared one. */

@@ -43,6 +43,13 @@ type Serializable<T> = { [Key in keyof T]: object extends Pick<T, Key> ? T[Key] 
 export type Http = FastifyInstance<Server, IncomingMessage, ServerResponse, FastifyBaseLogger, TypeBox>
 export type HttpPlugin = FastifyPluginCallback<FastifyPluginOptions, Server, TypeBox>
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Advice to the client whose answer comes too late. */
+    whenLate?: string
+  }
+}
+
 /** Where the server logs failures and requests. */
 export interface Log {
   /** Logs the error of a request whose status is 500 or more, or counts it. */
@@ -228,9 +235,9 @@ const isForwarded = ({ headers }: FastifyRequest): boolean =>
 const hasBody = ({ headers }: FastifyRequest): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
-/** The error of a late answer. A route can add advice to it, as `whenLate` in the route's `config`. */
+/** The error of a late answer, with the advice of its route. */
 const tooLate = ({ request }: FastifyReply): DomainError => {
-  const { config } = request.routeOptions
-  const advice = 'whenLate' in config ? `: ${config.whenLate}` : ''
+  const { whenLate } = request.routeOptions.config
+  const advice = whenLate === undefined ? '' : `: ${whenLate}`
   return new DomainError('unavailable', `the answer took too long${advice}`, { retryAfterSeconds: 1 })
 }

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import type { RouteOptions } from 'fastify'
 import type { UseCases } from '../../core/index.js'
 import { openToOrigins } from './cors.js'
 import { createHttp, type Http, type HttpOptions } from './http.js'
@@ -10,6 +11,7 @@ import { healthRoutes } from './routes/health.js'
 import { heroRoutes } from './routes/heroes.js'
 import { metadataRoutes } from './routes/metadata.js'
 import { type Figures, metricsRoutes } from './routes/metrics.js'
+import { openApiRoutes } from './routes/openapi.js'
 import { registerRoutes } from './routes/register.js'
 import { revocationRoutes } from './routes/revocation.js'
 import { tokenRoutes } from './routes/token.js'
@@ -49,6 +51,10 @@ const { version }: { version: string } = createRequire(import.meta.url)('heroes/
 export const buildServer = (options: ServerOptions): Http => {
   const { useCases, publicUrl, ready, protectHeroes: protect, readScope, writeScope, corsOrigins = [] } = options
   const http = createHttp({ ...options, version, errorPage: createErrorPage(options.serviceName) })
+  const routes: RouteOptions[] = []
+  http.addHook('onRoute', route => {
+    routes.push(route)
+  })
   openToOrigins(http, corsOrigins)
   heroRoutes(http, useCases, { protect, readScope, writeScope, publicUrl })
   registerRoutes(http, useCases, options.registrationOpen)
@@ -63,6 +69,11 @@ export const buildServer = (options: ServerOptions): Http => {
   metadataRoutes(http, publicUrl)
   docsRoutes(http, publicUrl)
   healthRoutes(http, ready)
+  openApiRoutes(http, async () => {
+    // Imported only when somebody asks for the document, so that the start takes no longer for it.
+    const { createDocument } = await import('./openapi/document.js')
+    return createDocument(routes, { ...options, version, publicUrl: publicUrl() })
+  })
   return http
 }
 

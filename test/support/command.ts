@@ -3,6 +3,7 @@
 import { PassThrough } from 'node:stream'
 import type { Test } from 'tap'
 import { runCommand } from '../../app/cli/command-line.js'
+import { openApi } from '../../app/serve/openapi.js'
 import { serve } from '../../app/serve/serve.js'
 import type { Environment } from '../../app/settings.js'
 import { createDatabase } from './postgres.js'
@@ -22,7 +23,7 @@ export const heroes = async (line: string | readonly string[], env: Environment,
   const stdout = new PassThrough()
   const stderr = new PassThrough()
   const input = stdin instanceof PassThrough ? stdin : new PassThrough().end(stdin)
-  const code = await runCommand(argv, env, { stdin: input, stdout, stderr }, serve)
+  const code = await runCommand(argv, env, { stdin: input, stdout, stderr }, serve, openApi)
   const read = (stream: PassThrough): string => String(stream.read() ?? '')
   return { code, stdout: read(stdout), stderr: read(stderr) }
 }

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import type { InjectOptions, LightMyRequestResponse } from 'fastify'
 import type { Http } from '../../app/http/http.js'
 import { buildServer, type ServerOptions } from '../../app/http/server.js'
+import { createCheck, readSnapshot } from './openapi.js'
 import { silentLog } from './recorded-log.js'
 import { FORM_TYPE, JSON_TYPE } from './wire.js'
 import { ADA, addClient, CALLBACK, createWorld, SECRET, type World, type WorldOptions } from './world.js'
@@ -33,7 +34,12 @@ export interface ServiceOptions extends WorldOptions, Partial<ServerOptions> {}
 
 export const PUBLIC_URL = 'http://heroes.example:8080'
 
-/** The service with its default settings, a clock that only the test moves, and no log. */
+const check = createCheck(readSnapshot())
+
+/**
+ * The service with its default settings, a clock that only the test moves, and no log. Every answer of `ask`, `json` and
+ * `form` is held against the committed OpenAPI document.
+ */
 export const createService = ({ stores, policy, clock, events, ...options }: ServiceOptions = {}): Service => {
   const world = createWorld({
     ...(stores && { stores }),
@@ -60,15 +66,17 @@ export const createService = ({ stores, policy, clock, events, ...options }: Ser
   })
   const isKnown = (method: string): method is NonNullable<InjectOptions['method']> =>
     http.supportedMethods.includes(method)
-  const ask: Service['ask'] = (url, { method = 'GET', headers = {}, payload, from } = {}) => {
+  const ask: Service['ask'] = async (url, { method = 'GET', headers = {}, payload, from } = {}) => {
     if (!isKnown(method)) throw new Error(`the server knows no method ${method}`)
-    return http.inject({
+    const answer = await http.inject({
       method,
       url,
       headers: { ...headers },
       ...(payload !== undefined && { payload }),
       ...(from !== undefined && { remoteAddress: from })
     })
+    check(method, url, answer, options)
+    return answer
   }
   return {
     ...world,

@@ -84,6 +84,23 @@ export const addClient = async (
 
 export const ADA = { username: 'ada', password: 'correct horse' }
 
+/** Memory stores of which every method rejects. */
+export const rejecting = (reason: () => Error): Stores => {
+  const broken = <T extends object>(store: T): T =>
+    Object.fromEntries(Object.keys(store).map(name => [name, () => Promise.reject(reason())])) as T
+  const { heroes, users, clients, scopes, grants, codes, tokens, attempts } = createMemoryStores()
+  return {
+    heroes: broken(heroes),
+    users: broken(users),
+    clients: broken(clients),
+    scopes: broken(scopes),
+    grants: broken(grants),
+    codes: broken(codes),
+    tokens: broken(tokens),
+    attempts: broken(attempts)
+  }
+}
+
 let tenants = 0
 
 /** A client and a user of their own, on stores that other tests use as well. */

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { DomainError } from '../../../core/index.js'
 import type { Http } from '../http.js'
 
-const Health = Type.Object({ status: Type.String() })
+const Health = Type.Object({ status: Type.String() }, { title: 'Health' })
 
 /** Load balancers and supervisors are promised an answer within two seconds. */
 const READY_MILLISECONDS = 1800

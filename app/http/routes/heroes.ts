@@ -4,15 +4,28 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError, type Hero, type HeroQuery, type UseCases } from '../../../core/index.js'
 import { type BearerCheck, checkedTogether, createBearerCheck } from '../bearer.js'
 import { jsonRoutes } from '../bodies.js'
+import { DOCUMENTED } from '../documented.js'
 import { formPairs, queryString } from '../forms.js'
 import type { Http } from '../http.js'
 import { createPlaces } from '../places.js'
 
 /** The properties of a hero beside its id. */
-const fields = { name: Type.String() }
-const HeroOutput = Type.Object({ id: Type.Integer(), ...fields })
+const fields = {
+  name: Type.String({
+    description: 'The name, which no other hero has, as it was sent.',
+    examples: ['Starling'],
+    [DOCUMENTED]: { minLength: 1, maxLength: 255 }
+  })
+}
+export const HeroOutput = Type.Object(
+  { id: Type.Integer({ description: 'Given out once and never again.', examples: [1] }), ...fields },
+  { title: 'Hero' }
+)
 /** A client may send an `id` of any kind; it is discarded. */
-const HeroInput = Type.Object({ id: Type.Optional(Type.Unknown()), ...fields }, { additionalProperties: false })
+const HeroInput = Type.Object(
+  { id: Type.Optional(Type.Unknown({ description: 'Ignored, whatever it is.' })), ...fields },
+  { title: 'NewHero', additionalProperties: false }
+)
 /** Heroes in a list show the same keys as a single hero. */
 const SHOWN_KEYS = Object.keys(HeroOutput.properties)
 

@@ -2,13 +2,32 @@ import { Type } from '@sinclair/typebox'
 import { DomainError, type UseCases } from '../../../core/index.js'
 import { jsonRoutes } from '../bodies.js'
 import { originOf } from '../client-address.js'
+import { DOCUMENTED } from '../documented.js'
 import type { Http } from '../http.js'
 
 const Registration = Type.Object(
-  { id: Type.Optional(Type.Unknown()), username: Type.String(), password: Type.String() },
-  { additionalProperties: false }
+  {
+    id: Type.Optional(Type.Unknown({ description: 'Ignored, whatever it is.' })),
+    username: Type.String({
+      description: 'The name, which no other user has. It is put into the form NFC of Unicode.',
+      examples: ['ada'],
+      [DOCUMENTED]: { minLength: 1, maxLength: 255 }
+    }),
+    password: Type.String({
+      description: 'The password. It is put into the form NFC of Unicode and never shown again.',
+      examples: ['correct horse'],
+      [DOCUMENTED]: { minLength: 1, maxLength: 1024, format: 'password' }
+    })
+  },
+  { title: 'Registration', additionalProperties: false }
 )
-const User = Type.Object({ id: Type.Integer(), username: Type.String() })
+const User = Type.Object(
+  {
+    id: Type.Integer({ description: 'Given out once and never again.', examples: [1] }),
+    username: Type.String({ description: 'The name in the form NFC of Unicode.', examples: ['ada'] })
+  },
+  { title: 'User' }
+)
 
 /** Where registration is not open, `/register` refuses every request before it reads the body. */
 export const registerRoutes = (http: Http, useCases: Pick<UseCases, 'registerUser'>, isOpen: boolean): void => {

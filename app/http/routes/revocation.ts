@@ -8,17 +8,20 @@ import type { Http } from '../http.js'
 import { refuseCallsOfOtherSites } from '../other-sites.js'
 
 /** The answer of RFC 7662 section 2.2. */
-const Introspection = Type.Object({
-  active: Type.Boolean(),
-  scope: Type.Optional(Type.String()),
-  client_id: Type.Optional(Type.String()),
-  username: Type.Optional(Type.String()),
-  token_type: Type.Optional(Type.Literal('bearer')),
-  sub: Type.Optional(Type.String()),
-  iss: Type.Optional(Type.String()),
-  exp: Type.Optional(Type.Integer()),
-  iat: Type.Optional(Type.Integer())
-})
+const Introspection = Type.Object(
+  {
+    active: Type.Boolean({ description: 'Whether the token is of any use.' }),
+    scope: Type.Optional(Type.String({ description: 'The scopes of the token, with spaces between them.' })),
+    client_id: Type.Optional(Type.String({ description: 'The client to which it was issued.' })),
+    username: Type.Optional(Type.String({ description: 'The user who logged in.' })),
+    token_type: Type.Optional(Type.Literal('bearer', { description: 'For access tokens.' })),
+    sub: Type.Optional(Type.String({ description: 'The id of the user.' })),
+    iss: Type.Optional(Type.String({ description: 'The issuer: the address of this service.' })),
+    exp: Type.Optional(Type.Integer({ description: 'When it expires, in seconds since 1970.' })),
+    iat: Type.Optional(Type.Integer({ description: 'When it was issued, in seconds since 1970.' }))
+  },
+  { title: 'Introspection' }
+)
 
 export const revocationRoutes = (
   http: Http,

@@ -7,14 +7,22 @@ import { UNCACHED } from '../headers.js'
 import type { Http } from '../http.js'
 import { refuseCallsOfOtherSites } from '../other-sites.js'
 
+/** Tokens and codes, as a regular expression. */
+const ISSUED = '^[A-Za-z0-9]{32}$'
+
 /** The answer of RFC 6749 section 5.1. */
-const TokenResponse = Type.Object({
-  access_token: Type.String(),
-  refresh_token: Type.Optional(Type.String()),
-  expires_in: Type.Integer(),
-  token_type: Type.Literal('bearer'),
-  scope: Type.Optional(Type.String())
-})
+const TokenResponse = Type.Object(
+  {
+    access_token: Type.String({ description: 'To be sent as `Authorization: Bearer`.', pattern: ISSUED }),
+    refresh_token: Type.Optional(
+      Type.String({ description: 'Buys the next tokens, once. Clients without a secret get none.', pattern: ISSUED })
+    ),
+    expires_in: Type.Integer({ description: 'Seconds until the access token expires.', minimum: 0 }),
+    token_type: Type.Literal('bearer'),
+    scope: Type.Optional(Type.String({ description: 'The scopes of the access token, with spaces between them.' }))
+  },
+  { title: 'TokenResponse' }
+)
 
 export const tokenRoutes = (
   http: Http,

@@ -9,7 +9,9 @@ t.test('health is live while the process runs, and ready as long as the database
   const { ask } = createService()
   t.strictSame((await ask('/health/live')).json(), { status: 'live' })
   t.strictSame((await ask('/health/ready')).json(), { status: 'ready' })
-  const away = createService({ ready: () => Promise.reject(new DomainError('unavailable', 'the database is away')) })
+  const away = createService({
+    ready: () => Promise.reject(new DomainError('unavailable', 'the database is away', { retryAfterSeconds: 1 }))
+  })
   t.equal((await away.ask('/health/live')).statusCode, 200)
   t.equal((await away.ask('/health/ready')).statusCode, 503)
 })

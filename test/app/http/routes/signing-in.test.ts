@@ -337,7 +337,7 @@ t.test('a failure of the service is a page and not told to the client by a redir
   const answer = await ask(loginPath())
   t.strictSame([answer.statusCode, answer.headers.location], [500, undefined])
   for (const [fault, status] of [
-    [new DomainError('unavailable', 'the database is away'), 503],
+    [new DomainError('unavailable', 'the database is away', { retryAfterSeconds: 1 }), 503],
     [new Error('inside'), 500]
   ] as const) {
     const { form } = createService({ useCases: { ...useCases, authorize: () => Promise.reject(fault) } })

@@ -3,7 +3,7 @@ import t from 'tap'
 import { createMemoryStores } from '../../../../adapters/memory/stores.js'
 import { DomainError } from '../../../../core/index.js'
 import { basic, bearer, createInhabited, createService, REQUEST } from '../../../support/service.js'
-import { ADA, addClient, type Stores } from '../../../support/world.js'
+import { ADA, addClient, rejecting, type Stores } from '../../../support/world.js'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
@@ -144,23 +144,6 @@ t.test('wire 2.8: a name or username that is taken is 409', async t => {
 const INSIDE = 'password=hunter2 at 10.0.0.7'
 const UNKNOWN_TOKEN = 'x'.repeat(32)
 
-/** Memory stores of which every method rejects. */
-const rejecting = (reason: () => Error): Stores => {
-  const broken = <T extends object>(store: T): T =>
-    Object.fromEntries(Object.keys(store).map(name => [name, () => Promise.reject(reason())])) as T
-  const { heroes, users, clients, scopes, grants, codes, tokens, attempts } = createMemoryStores()
-  return {
-    heroes: broken(heroes),
-    users: broken(users),
-    clients: broken(clients),
-    scopes: broken(scopes),
-    grants: broken(grants),
-    codes: broken(codes),
-    tokens: broken(tokens),
-    attempts: broken(attempts)
-  }
-}
-
 const everyEndpoint = (stores: Stores) => {
   const { ask, json, form } = createService({ stores })
   const token = 'x'.repeat(32)
@@ -203,7 +186,7 @@ t.test('wire 2.3: a database that goes away under way is 503 under /auth/ as tem
   const stores = createMemoryStores()
   const away = {
     ...stores.tokens,
-    insert: () => Promise.reject(new DomainError('unavailable', 'the database is away'))
+    insert: () => Promise.reject(new DomainError('unavailable', 'the database is away', { retryAfterSeconds: 1 }))
   }
   const service = createService({ stores: { ...stores, tokens: away } })
   await addClient(service, 'app')

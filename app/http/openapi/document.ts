@@ -1,0 +1,95 @@
+import swagger from '@fastify/swagger'
+import { fastify, type RouteOptions } from 'fastify'
+import { docs } from './docs.js'
+import { headers } from './headers.js'
+import { heroes } from './heroes.js'
+import { loginPage } from './login-page.js'
+import type { Operations, Setup } from './operation.js'
+import { routeSchema } from './route-schema.js'
+import { securitySchemes } from './security.js'
+import { service } from './service.js'
+import { tags } from './tags.js'
+import { tokens } from './tokens.js'
+import { users } from './users.js'
+
+/** Everything that is said of routes. Which of them there are is the server's to know. */
+const describe = (setup: Setup): Operations => ({
+  ...heroes(setup),
+  ...users(setup),
+  ...tokens,
+  ...loginPage,
+  ...service,
+  ...docs
+})
+
+const DESCRIPTION = `Hero records, users, and an OAuth 2.0 authorization server.
+
+Register a user, log in for an access token, and send it with every request to the heroes.
+
+- Bodies are JSON. Under \`/auth/\` requests are forms, as RFC 6749 has them. An unknown key of a JSON body is refused, an
+  unknown parameter of a form or a query is ignored.
+- An error says in words what to send instead. Under \`/auth/\` it has a code of RFC 6749 as well. A path that is not here
+  is 404, and a method that a path does not have is 405 with \`Allow\`. \`HEAD\` works wherever \`GET\` does.
+- An answer is compressed with gzip when \`Accept-Encoding\` names it.
+- After 429 and 503, \`Retry-After\` says in how many seconds to try again.`
+
+/**
+ * The OpenAPI document of the routes, as JSON: their own schemas, with what is said of them in this folder. A route of
+ * which nothing is said is left out.
+ */
+export const createDocument = async (routes: readonly RouteOptions[], setup: Setup): Promise<string> => {
+  const operations = describe(setup)
+  // A server of its own, which never serves: the one that does starts and validates without anything of this.
+  const http = fastify({ exposeHeadRoutes: false })
+  await http.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Heroes',
+        version: setup.version,
+        description: DESCRIPTION,
+        license: { name: 'MIT', identifier: 'MIT' }
+      },
+      servers: [{ url: setup.publicUrl }],
+      tags: [...tags],
+      components: { securitySchemes: securitySchemes(setup), headers }
+    },
+    // PUBLIC_URL may end in the path of a route.
+    stripBasePath: false,
+    convertConstToEnum: false
+  })
+  for (const route of routes) {
+    const { method, url, handler } = route
+    const operation = operations[`${method} ${url}`]
+    if (operation === undefined) continue
+    const schema = routeSchema(operation, route, setup.bodyLimit)
+    http.route({ method, url, handler, config: { swaggerTransform: () => ({ url, schema }) } })
+  }
+  await http.ready()
+  const document = withReferences(http.swagger())
+  await http.close()
+  return document
+}
+
+/** The parts of the document in the order in which people read it. */
+const ORDER = ['openapi', 'info', 'servers', 'tags', 'paths', 'components']
+
+/**
+ * Writes the document. A schema that has a title stands once, among the components, under that title; headers stand
+ * there already.
+ */
+const withReferences = (document: object): string => {
+  const schemas: Record<string, unknown> = {}
+  const refer = (_key: string, value: unknown): unknown => {
+    const { title, type, schema } = Object(value)
+    if (typeof title === 'string' && type !== undefined) {
+      const { title: _title, ...untitled } = Object(value)
+      schemas[title] = JSON.parse(JSON.stringify(untitled, refer))
+      return { $ref: `#/components/schemas/${title}` }
+    }
+    return schema?.header === undefined ? value : { $ref: `#/components/headers/${schema.header}` }
+  }
+  const referring = JSON.parse(JSON.stringify(document, refer))
+  referring.components.schemas = Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1)))
+  return JSON.stringify(Object.fromEntries(ORDER.map(part => [part, referring[part]])))
+}

@@ -1,0 +1,377 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Socket } from 'node:net'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import createClient from 'openapi-fetch'
+import t from 'tap'
+import { DomainError } from '../../../../core/index.js'
+import { heroes } from '../../../support/command.js'
+import { startService } from '../../../support/listening-service.js'
+import {
+  type Answered,
+  createCheck,
+  type Document,
+  type Operation,
+  readSnapshot,
+  SNAPSHOT,
+  TYPES,
+  WHOLE
+} from '../../../support/openapi.js'
+import { makeSnapshots } from '../../../support/openapi-snapshots.js'
+import {
+  type Asked,
+  basic,
+  bearer,
+  createInhabited,
+  createService,
+  encodeForm,
+  type Headers,
+  LOGIN,
+  loginPath,
+  REQUEST,
+  type Service,
+  type ServiceOptions
+} from '../../../support/service.js'
+import { dial, FORM_TYPE, JSON_TYPE, readAnswer } from '../../../support/wire.js'
+import { ADA, addClient, rejecting } from '../../../support/world.js'
+import type { paths } from './client-types.js'
+
+const whole = readSnapshot()
+
+const documentOf = async (options: ServiceOptions): Promise<Document> =>
+  (await createService(options).ask('/openapi.json')).json()
+
+/** Every operation of a document, as `GET /heroes/{id}`. */
+const operationsOf = (document: Document): Map<string, Operation> =>
+  new Map(
+    Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.entries(item).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation])
+    )
+  )
+
+t.test(
+  'wire 7.4: the document and the types made of it are those that are committed; `npm run openapi` renews them',
+  async t => {
+    const { document, types } = await makeSnapshots()
+    t.equal(document, readFileSync(SNAPSHOT, 'utf8'))
+    t.equal(types, readFileSync(TYPES, 'utf8'))
+  }
+)
+
+t.test('the document is valid by the JSON Schema of OpenAPI 3.1', async t => {
+  const validator = new Validator()
+  t.match(await validator.validate(readFileSync(SNAPSHOT, 'utf8')), { valid: true })
+  t.equal(validator.version, '3.1')
+  const broken = { ...whole, info: {} }
+  t.match(await validator.validate(JSON.stringify(broken)), { valid: false })
+})
+
+t.test('the document is clean by all rules that Redocly recommends', async t => {
+  const cli = createRequire(import.meta.url)
+    .resolve('@redocly/cli/package.json')
+    .replace('package.json', 'bin/cli.js')
+  const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
+  const { stdout } = spawnSync(process.execPath, [cli, 'lint', SNAPSHOT, '--format=json'], { env, encoding: 'utf8' })
+  t.strictSame(JSON.parse(stdout).problems, [])
+})
+
+/** Every route that the server serves, as {@link operationsOf} names them. Fastify makes those of HEAD by itself. */
+const servedBy = async (options: ServiceOptions): Promise<string[]> => {
+  const { http } = createService(options)
+  await http.ready()
+  const way: string[] = []
+  return http
+    .printRoutes({ commonPrefix: false })
+    .split('\n')
+    .flatMap(line => {
+      const [, indent = '', part = '', methods = ''] = /^([│ ]*)[├└]── (\S+) \((.+)\)$/.exec(line) ?? []
+      way.splice(indent.length / 4, way.length, part)
+      const path = way.join('').replaceAll(/:(\w+)/g, '{$1}')
+      return [...methods.matchAll(/\w+/g)].map(([method]) => `${method} ${path}`)
+    })
+    .filter(route => !route.startsWith('HEAD '))
+}
+
+t.test('every route that is served is in the document, and every operation of the document is served', async t => {
+  for (const options of [WHOLE, {}, { protectHeroes: false, registrationOpen: false }]) {
+    const documented = [...operationsOf(await documentOf(options)).keys()]
+    t.ok(documented.length > 14)
+    t.strictSame(documented.sort(), (await servedBy(options)).sort())
+  }
+})
+
+/** A request by the id of its operation that is answered well. */
+const GOOD: Readonly<Record<string, readonly [url: string, request?: Asked]>> = {
+  listHeroes: ['/heroes?limit=1'],
+  createHero: ['/heroes', { method: 'POST', headers: JSON_TYPE, payload: '{"name":"new"}' }],
+  getHero: ['/heroes/1'],
+  replaceHero: ['/heroes/1', { method: 'PUT', headers: JSON_TYPE, payload: '{"name":"renamed"}' }],
+  removeHero: ['/heroes/2', { method: 'DELETE' }],
+  registerUser: ['/register', { method: 'POST', headers: JSON_TYPE, payload: '{"username":"eve","password":"x"}' }],
+  issueToken: ['/auth/token', { method: 'POST', headers: FORM_TYPE, payload: encodeForm({ ...LOGIN, scope: 'a b' }) }],
+  revokeToken: ['/auth/revoke', { method: 'POST', headers: FORM_TYPE, payload: `token=${'x'.repeat(32)}` }],
+  introspectToken: ['/auth/introspect', { method: 'POST', headers: FORM_TYPE, payload: `token=${'x'.repeat(32)}` }],
+  showLoginPage: [loginPath()],
+  logIn: ['/auth/code', { method: 'POST', headers: FORM_TYPE, payload: encodeForm({ ...REQUEST, ...ADA }) }],
+  showCode: [`/callback?code=${'x'.repeat(32)}`],
+  getMetadata: ['/.well-known/oauth-authorization-server'],
+  getOpenApi: ['/openapi.json'],
+  checkLiveness: ['/health/live'],
+  checkReadiness: ['/health/ready'],
+  goToDocs: ['/', { headers: { accept: 'text/html' } }],
+  showDocs: ['/docs'],
+  returnToDocs: ['/docs/callback'],
+  getSwaggerUiStyle: ['/docs/swagger-ui.css'],
+  getSwaggerUi: ['/docs/swagger-ui-bundle.js'],
+  getDocsStyle: ['/docs/docs.css'],
+  getDocsScript: ['/docs/docs.js'],
+  getDocsCallbackScript: ['/docs/callback.js']
+}
+
+t.test('every operation gives every answer that the document says it gives', async t => {
+  const options = { ...WHOLE, readScope: 'a', writeScope: 'b', bodyLimit: 2000, policy: { registerAttempts: 4 } }
+  const service = await createInhabited(options)
+  /** A service whose stores and whose health check reject with the error. */
+  const rejectingWith = (error: Error): Service =>
+    createService({ ...options, stores: rejecting(() => error), ready: () => Promise.reject(error) })
+  const failing = rejectingWith(new Error('a bug'))
+  const away = rejectingWith(new DomainError('unavailable', 'the database cannot be reached', { retryAfterSeconds: 1 }))
+  const url = await service.http.listen({ host: '127.0.0.1', port: 0 })
+  t.teardown(() => service.http.close())
+
+  const headers = await service.opened('a b')
+  const reader = await service.opened('a')
+  const writer = await service.opened('b')
+  for (const name of ['one', 'two', 'three']) await service.json('POST', '/heroes', { name }, headers)
+
+  /** What authenticates a request. */
+  const credentials = (id: string, { method = 'GET' }: Asked): Asked['headers'] => {
+    if (/Hero/.test(id)) return headers
+    return method === 'POST' && /Token/.test(id) ? basic('app') : {}
+  }
+
+  /** Sends a good request with changes, to a service. */
+  const send = (id: string, changes: Asked = {}, path?: string, { ask }: Pick<Service, 'ask'> = service) => {
+    const [good, request = {}] = GOOD[id] ?? []
+    const asked = {
+      ...request,
+      ...changes,
+      headers: { ...credentials(id, request), ...request.headers, ...changes.headers }
+    }
+    return ask(path ?? String(good), asked)
+  }
+
+  /** Sends the head of a request over a connection of its own. `arrived` gets the server's end of it. */
+  const sendRaw = (method: string, path: string, fields: Headers, arrived: (socket: Socket) => void = () => {}) => {
+    service.http.server.once('connection', arrived)
+    const connection = dial(url)
+    const head = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
+    connection.socket.write(`${method} ${path} HTTP/1.1\r\n${head.join('')}\r\n`)
+    return connection
+  }
+
+  const provocations: Record<string, (id: string, method: string, path: string) => Promise<{ statusCode: number }>> = {
+    200: id => send(id),
+    204: id => send(id),
+    302: id => send(id, {}, id === 'showLoginPage' ? '/auth/code?client_id=app' : undefined),
+    304: async id => send(id, { headers: { 'if-none-match': String((await send(id)).headers.etag) } }),
+    400: async (_id, method, path) => {
+      const { closed } = sendRaw(method, path, { connection: 'close' })
+      return answeredRaw(await closed, method, path)
+    },
+    401: id => send(id, { headers: { authorization: 'Basic' } }),
+    403: id =>
+      /Hero/.test(id)
+        ? send(id, { headers: id === 'listHeroes' || id === 'getHero' ? writer : reader })
+        : send(id, { headers: { 'sec-fetch-site': 'cross-site' } }),
+    404: id => (id === 'goToDocs' ? service.ask('/') : send(id, {}, '/heroes/9')),
+    408: async (id, method, path) => {
+      const timeout = Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
+      const request = GOOD[id]?.[1] ?? {}
+      const fields = { host: 'a', 'content-length': '5', ...JSON_TYPE, ...credentials(id, request), ...request.headers }
+      const { closed } = sendRaw(method, path, fields, socket => {
+        service.http.server.once('request', () =>
+          setImmediate(() => service.http.server.emit('clientError', timeout, socket))
+        )
+      })
+      return answeredRaw(await closed, method, path)
+    },
+    409: id => (id === 'registerUser' ? send(id) : send(id, { payload: '{"name":"three"}' })),
+    413: id => send(id, { payload: ' '.repeat(2001), ...(id === 'removeHero' && { headers: JSON_TYPE }) }),
+    415: id => send(id, { headers: { ...JSON_TYPE, 'content-encoding': 'br' }, payload: ' ' }),
+    429: async id => {
+      let answer = await send(id)
+      for (let time = 0; time < 11; time++)
+        answer = await send(id, {
+          from: id === 'logIn' ? '192.0.2.2' : '192.0.2.3',
+          payload:
+            id === 'registerUser'
+              ? `{"username":"u${time}","password":"x"}`
+              : String(GOOD[id]?.[1]?.payload).replace('correct', 'wrong')
+        })
+      return answer
+    },
+    500: id => send(id, {}, undefined, failing),
+    503: id => send(id, {}, undefined, away)
+  }
+  const check = createCheck(whole)
+  const answeredRaw = (text: string, method: string, path: string) => {
+    const { status, headers, body } = readAnswer(text)
+    const answer = { statusCode: status, headers, payload: body }
+    check(method, path, answer, WHOLE)
+    return answer
+  }
+
+  for (const [operation, { operationId, responses }] of operationsOf(whole)) {
+    const [method = '', path = ''] = operation.split(' ')
+    for (const status of Object.keys(responses).filter(status => status !== 'default')) {
+      const answer = await provocations[status]?.(operationId, method, path.replace('{id}', '1'))
+      t.equal(String(answer?.statusCode), status, `${operation}: ${status}`)
+    }
+  }
+})
+
+t.test('a client that is made of the document talks to the service', async t => {
+  const service = await startService(t)
+  await addClient(service, 'app')
+  const { GET, POST, DELETE, PUT } = createClient<paths>({ baseUrl: service.url })
+  const asApp = { ...basic('app'), ...FORM_TYPE }
+
+  const registered = await POST('/register', { body: { username: 'grace', password: 'correct horse' } })
+  t.equal(registered.data?.username, 'grace')
+
+  const login = { grant_type: 'password', username: 'grace', password: 'correct horse' } as const
+  const issued = await POST('/auth/token', { body: login, headers: asApp })
+  const headers = bearer(String(issued.data?.access_token))
+  t.match(issued.data, { token_type: 'bearer', expires_in: 3600 })
+
+  t.match((await POST('/heroes', { body: { name: 'Starling' } })).error, { error: /bearer access token/ })
+  for (const name of ['Starling', 'Night Starling']) {
+    t.equal((await POST('/heroes', { body: { name }, headers })).data?.name, name)
+  }
+  t.match((await POST('/heroes', { body: { name: 'Starling' }, headers })).error, { error: /choose another name/ })
+  const first = await GET('/heroes', { params: { query: { limit: 1 } }, headers })
+  t.same(first.data, [{ id: 1, name: 'Starling' }])
+  t.match(first.response.headers.get('link'), /limit=1&after=1>; rel="next"$/)
+  const one = { params: { path: { id: 1 } }, headers }
+  t.equal((await PUT('/heroes/{id}', { ...one, body: { name: 'Nightingale' } })).data?.name, 'Nightingale')
+  t.equal((await GET('/heroes/{id}', one)).data?.name, 'Nightingale')
+  t.equal((await DELETE('/heroes/{id}', one)).response.status, 204)
+  t.equal((await GET('/heroes/{id}', one)).response.status, 404)
+
+  const token = String(issued.data?.refresh_token)
+  const asked = await POST('/auth/introspect', { body: { token }, headers: asApp })
+  t.match(asked.data, { active: true, username: 'grace' })
+  t.same((await POST('/auth/revoke', { body: { token }, headers: asApp })).data, {})
+  t.equal((await GET('/heroes', { headers })).response.status, 401)
+  t.equal((await GET('/.well-known/oauth-authorization-server')).data?.issuer, service.url)
+})
+
+t.test('the document tells of the service as its settings make it', async t => {
+  const plain = await documentOf({})
+  const operation = (document: Document, name: string) => operationsOf(document).get(name)
+  const statuses = (document: Document, name: string) => Object.keys(operation(document, name)?.responses ?? {})
+  t.match(plain, {
+    openapi: '3.1.0',
+    info: { version: createRequire(import.meta.url)('heroes/package.json').version },
+    servers: [{ url: 'http://heroes.example:8080' }]
+  })
+  t.same(operation(plain, 'GET /heroes')?.security, [{ oauth2: [] }, { bearer: [] }])
+  t.strictSame(statuses(plain, 'GET /heroes'), ['200', '400', '401', '500', '503'])
+  t.notOk(operation(plain, 'GET /callback'))
+
+  t.same(operation(whole, 'GET /heroes')?.security, [{ oauth2: ['heroes:read'] }, { bearer: ['heroes:read'] }])
+  t.same(operation(whole, 'PUT /heroes/{id}')?.security, [{ oauth2: ['heroes:write'] }, { bearer: ['heroes:write'] }])
+  const address = 'http://heroes.example:8080/auth'
+  const scopes = { 'heroes:read': 'Read heroes', 'heroes:write': 'Write heroes' }
+  t.match(whole.components.securitySchemes, {
+    oauth2: {
+      type: 'oauth2',
+      flows: {
+        password: { tokenUrl: `${address}/token`, refreshUrl: `${address}/token`, scopes },
+        authorizationCode: { authorizationUrl: `${address}/code`, tokenUrl: `${address}/token`, scopes }
+      }
+    },
+    bearer: { type: 'http', scheme: 'bearer' },
+    client: { type: 'http', scheme: 'basic' }
+  })
+  t.same(operation(whole, 'POST /auth/token')?.security, [{ client: [] }, {}])
+  const open = 'POST /register,GET /auth/code,POST /auth/code,GET /callback,GET /health/ready,GET /openapi.json'
+  for (const name of open.split(',')) t.same(operation(whole, name)?.security, [], name)
+
+  const publicUrl = () => 'https://heroes.example/heroes'
+  const one = await documentOf({
+    protectHeroes: false,
+    registrationOpen: false,
+    publicUrl,
+    readScope: 'a',
+    writeScope: 'a'
+  })
+  t.same(operation(one, 'GET /heroes/{id}')?.security, [])
+  t.strictSame(statuses(one, 'GET /heroes/{id}'), ['200', '400', '404', '500', '503'])
+  t.strictSame(statuses(one, 'POST /register'), ['400', '403'])
+  t.match(one.servers, [{ url: publicUrl() }])
+  t.match(one.components.securitySchemes.oauth2?.flows, {
+    password: { tokenUrl: `${publicUrl()}/auth/token`, scopes: { a: 'Read and write heroes' } }
+  })
+})
+
+t.test('wire 7.4: the document is JSON for anybody, and 304 for whoever has it', async t => {
+  let made = 0
+  const publicUrl = () => {
+    made += 1
+    return 'http://heroes.example'
+  }
+  const { ask } = createService({ publicUrl })
+  t.equal(made, 0, 'it is made when somebody asks')
+  const answers = await Promise.all([ask('/openapi.json'), ask('/openapi.json')])
+  t.equal(made, 1, 'and once')
+  for (const answer of answers) {
+    t.equal(answer.statusCode, 200)
+    t.match(answer.headers, { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-cache' })
+    t.equal(answer.json().openapi, '3.1.0')
+  }
+  const { etag, 'content-length': length } = answers[0].headers
+  const kept = await ask('/openapi.json', { headers: { 'if-none-match': String(etag) } })
+  t.strictSame([kept.statusCode, kept.payload, kept.headers.etag], [304, '', etag])
+  t.equal((await ask('/openapi.json', { headers: { 'if-none-match': 'W/"another"' } })).statusCode, 200)
+  const head = await ask('/openapi.json', { method: 'HEAD' })
+  t.strictSame([head.statusCode, head.payload, head.headers['content-length']], [200, '', length])
+})
+
+t.test('heroes openapi prints the document of a service with the same settings, without a database', async t => {
+  const env = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none', PUBLIC_URL: 'https://heroes.example' }
+  const { code, stdout, stderr } = await heroes('openapi', env)
+  t.strictSame([code, stderr], [0, ''])
+  t.same(JSON.parse(stdout), await documentOf({ publicUrl: () => 'https://heroes.example' }))
+  const embedded = JSON.parse((await heroes('openapi', { HEROES_READ_SCOPE: 'a', PORT: '3001' })).stdout)
+  t.same(embedded, await documentOf({ publicUrl: () => 'http://localhost:3001', readScope: 'a', callbackPage: true }))
+  t.match(await heroes('openapi', { PORT: 'x' }), { code: 2, stdout: '' })
+})
+
+t.test('an answer that the document does not tell of is noticed', async t => {
+  const { http } = createService()
+  const check = createCheck(whole)
+  const { statusCode, headers, payload } = await http.inject('/health/live')
+  const answer = { statusCode, headers, payload }
+  check('GET', '/health/live', answer, {})
+  const refused = { statusCode: 400, headers, payload: '{"error":"the request has no Host header: send one"}' }
+  check('GET', '/health/live', refused, {})
+  const others: readonly [string, Answered, RegExp][] = [
+    ['/health/live', { ...answer, statusCode: 201 }, /a status that it does not have/],
+    ['/health/gone', answer, /a path or method that it does not have/],
+    ['/health/live', { ...answer, payload: '{"status":5}' }, /must be string/],
+    ['/health/live', { ...answer, headers: { ...headers, 'retry-after': '1' } }, /with Retry-After/],
+    ['/health/live', { ...answer, headers: { ...headers, server: undefined } }, /without Server/],
+    ['/health/live', { ...answer, headers: { ...headers, 'content-length': 'x' } }, /Content-Length is x/],
+    ['/health/live', { ...answer, headers: { ...headers, 'content-type': 'text/plain' } }, /of the type text\/plain/],
+    ['/health/live', { ...refused, payload: '{"error":"no"}' }, /a text that is not among its examples/],
+    [
+      '/openapi.json',
+      { ...answer, headers: { ...headers, etag: '', 'cache-control': '' }, statusCode: 304 },
+      /with Content-Length/
+    ]
+  ]
+  for (const [url, given, message] of others) t.throws(() => check('GET', url, given, {}), { message })
+})

@@ -1,0 +1,136 @@
+// The OpenAPI document of the service, and whether answers are what it says.
+
+import { readFileSync } from 'node:fs'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+
+export interface Media {
+  readonly schema: object
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>
+}
+
+export interface Response {
+  readonly description: string
+  readonly headers: Readonly<Record<string, { readonly $ref: string }>>
+  readonly content?: Readonly<Record<string, Media>>
+}
+
+export interface Operation {
+  readonly operationId: string
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[]
+  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema: object }[]
+  readonly requestBody?: { readonly content: Readonly<Record<string, Media>> }
+  readonly responses: Readonly<Record<string, Response>>
+}
+
+/** The parts of the document that tests read. */
+export interface Document {
+  readonly openapi: string
+  readonly info: { readonly version: string }
+  readonly servers: readonly { readonly url: string }[]
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: {
+    readonly schemas: Readonly<Record<string, object>>
+    readonly headers: Readonly<Record<string, { readonly required?: boolean; readonly schema: object }>>
+    readonly securitySchemes: Readonly<Record<string, { readonly flows?: Readonly<Record<string, object>> }>>
+  }
+}
+
+/** The file that holds the document of a service with {@link WHOLE}. `npm run openapi` writes it. */
+export const SNAPSHOT = 'test/app/http/openapi/document.json'
+
+/** The options of a service that has every route and every answer, a closed registration aside. */
+export const WHOLE = { readScope: 'heroes:read', writeScope: 'heroes:write', callbackPage: true }
+
+/** The file with the types that openapi-typescript makes of the document. `npm run openapi` writes it. */
+export const TYPES = 'test/app/http/openapi/client-types.ts'
+
+export const readSnapshot = (): Document => JSON.parse(readFileSync(SNAPSHOT, 'utf8'))
+
+export interface Answered {
+  readonly statusCode: number
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly payload: string
+}
+
+/** What the service lacks of which the document tells. */
+export interface Lacking {
+  readonly callbackPage?: boolean | undefined
+  readonly registrationOpen?: boolean | undefined
+}
+
+/** Throws an error that says how an answer differs from what the document of a service with {@link WHOLE} says of it. */
+export type Check = (method: string, url: string, answer: Answered, service: Lacking) => void
+
+export const createCheck = (document: Document): Check => {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false, validateSchema: false })
+  ajv.addSchema(document, 'document')
+  const validators = new Map<string, ValidateFunction>()
+
+  /** What is wrong with a value, by the schema to which the way leads through the document; undefined when nothing is. */
+  const fault = (value: unknown, ...way: readonly string[]): string | undefined => {
+    const pointer = way.map(part => part.replaceAll('~', '~0').replaceAll('/', '~1')).join('/')
+    const validate = validators.get(pointer) ?? ajv.compile({ $ref: `document#/${encodeURI(pointer)}` })
+    validators.set(pointer, validate)
+    return validate(value) ? undefined : ajv.errorsText(validate.errors)
+  }
+
+  const paths = Object.keys(document.paths).map(path => ({ path, matches: matcher(path) }))
+  const headers = Object.entries(document.components.headers)
+
+  return (method, url, { statusCode, headers: sent, payload }, { callbackPage = false, registrationOpen = true }) => {
+    const refuse = (why: string): never => {
+      throw new Error(
+        `the document lacks an answer to ${method} ${url}: ${statusCode}, ${why}: ${payload.slice(0, 300)}`
+      )
+    }
+    const target = url.replace(/[?#].*$/s, '')
+    const path = paths.find(({ matches }) => matches.test(target))?.path ?? ''
+    const verb = method === 'HEAD' ? 'get' : method.toLowerCase()
+    // A preflight of CORS is no operation.
+    if (method === 'OPTIONS') return
+    const operation = document.paths[path]?.[verb]
+    if (operation === undefined) {
+      if (statusCode !== 404 && statusCode !== 405) refuse('a path or method that it does not have')
+      return
+    }
+    if (!registrationOpen && path === '/register' && statusCode === 403) return
+    if (!callbackPage && path === '/callback' && statusCode === 404) return
+    const way = ['paths', path, verb, 'responses', String(statusCode)]
+    const response = operation.responses[statusCode] ?? refuse('a status that it does not have')
+
+    for (const [name, { required, schema }] of headers) {
+      const value = sent[name.toLowerCase()]
+      if (name in response.headers) {
+        if (value === undefined && required) refuse(`without ${name}`)
+        const typed = 'type' in schema && schema.type === 'integer' ? Number(value) : value
+        const wrong = value === undefined ? undefined : fault(typed, 'components', 'headers', name, 'schema')
+        if (wrong !== undefined) refuse(`${name} is ${value}, but ${wrong}`)
+      } else if (value !== undefined) refuse(`with ${name}`)
+    }
+
+    const type = String(sent['content-type'] ?? '').replace(/;.*/, '')
+    if (response.content === undefined) {
+      if (type !== '' || payload !== '') refuse('with a body')
+      return
+    }
+    const media = response.content[type] ?? refuse(`of the type ${type}`)
+    if (type !== 'application/json' || method === 'HEAD' || sent['content-encoding'] !== undefined) return
+    const body: unknown = JSON.parse(payload)
+    const wrong = fault(body, ...way, 'content', type, 'schema')
+    if (wrong !== undefined) refuse(wrong)
+    // A 5xx says nothing that a caller could do better.
+    if (statusCode >= 400 && statusCode < 500 && !textsOf(media).includes(textOf(body)))
+      refuse('a text that is not among its examples')
+  }
+}
+
+const matcher = (path: string): RegExp => new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`)
+
+const textsOf = ({ examples = {} }: Media): readonly string[] =>
+  Object.values(examples).map(({ value }) => textOf(value))
+
+/** The text of an error. Figures may depend on settings. */
+export const textOf = (body: unknown): string => {
+  const { error, error_description } = Object(body)
+  return String(error_description ?? error).replaceAll(/[0-9]+/g, '0')
+}
