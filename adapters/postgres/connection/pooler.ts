@@ -1,9 +1,14 @@
 import type postgres from 'postgres'
 import { neverResent } from './resending.js'
-import type { Session } from './session.js'
 
 /** Whether a pooler gives a connection one backend for good, or for one transaction at a time. */
 export type Pooling = 'session' | 'transaction'
+
+/** A connection beside the one that is looked at. */
+interface Other {
+  readonly opened: Promise<unknown>
+  readonly client: postgres.Sql
+}
 
 /** The code of the error with which a pooler is refused that loses prepared statements between two transactions. */
 export const STATEMENTS_LOST = 'PREPARED_STATEMENTS_LOST'
@@ -19,7 +24,7 @@ const BACKEND = 'select pg_backend_pid() + $1::int'
  * which has just used a backend, gets another one, unless each has its own. Rejects with {@link STATEMENTS_LOST} when
  * that backend does not have the prepared statement, or when there is no other backend within `seconds`.
  */
-export const findPooling = async (client: postgres.Sql, other: Session, seconds: number): Promise<Pooling> => {
+export const findPooling = async (client: postgres.Sql, other: Other, seconds: number): Promise<Pooling> => {
   try {
     await other.opened
   } catch (error) {

@@ -2269,7 +2269,7 @@ export interface operations {
            * @description How the client gets the token.
            * @enum {string}
            */
-          grant_type: 'authorization_code' | 'password' | 'refresh_token'
+          grant_type: 'authorization_code' | 'client_credentials' | 'password' | 'refresh_token'
           /**
            * @description `password`: the name of the user.
            * @example ada
