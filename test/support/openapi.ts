@@ -83,7 +83,10 @@ export const createCheck = (document: Document): Check => {
         `the document lacks an answer to ${method} ${url}: ${statusCode}, ${why}: ${payload.slice(0, 300)}`
       )
     }
-    const target = url.replace(/[?#].*$/s, '')
+    // RFC 8414 section 3.1: a path of PUBLIC_URL stands behind the address of the metadata.
+    const target = url
+      .replace(/[?#].*$/s, '')
+      .replace(/(?<=oauth-authorization-server)\/.*/, statusCode === 200 ? '' : '$&')
     const path = paths.find(({ matches }) => matches.test(target))?.path ?? ''
     const verb = method === 'HEAD' ? 'get' : method.toLowerCase()
     // A preflight of CORS is no operation.
