@@ -42,12 +42,28 @@ export const compose = async (settings: Settings, observer: Observer = {}): Prom
 }
 
 /**
+ * As long as not every host has had its time, a statement that has waited too long for a connection says nothing: the
+ * connection goes on trying.
+ */
+const afterEveryHost = async (settings: DatabaseSettings, work: () => Promise<void>): Promise<void> => {
+  const seconds = settings.kind === 'server' ? settings.hosts.length * (settings.connectTimeoutSeconds ?? 2) : 0
+  const until = performance.now() + seconds * 1000
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (Object(Object(error).cause).code !== 'CONNECT_TIMEOUT' || performance.now() > until) throw error
+    }
+  }
+}
+
+/**
  * Applies pending migrations, or with `MIGRATE=false` checks that none is pending. Rejects with an
  * {@link UnusableSettingError} when the database server cannot be reached, is unfit or lacks a migration.
  */
 export const prepareSchema = async ({ database }: Composition, settings: Settings): Promise<void> => {
   try {
-    await (settings.migrate ? database.migrate() : database.requireSchema())
+    await afterEveryHost(settings.database, settings.migrate ? database.migrate : database.requireSchema)
   } catch (error) {
     // By name and not by `instanceof`: an import of the class would load the PostgreSQL adapter for every engine.
     const { name, message, cause } = Object(error)

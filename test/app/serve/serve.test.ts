@@ -4,6 +4,7 @@ import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { heroes } from '../../support/command.js'
+import { startFakeServer } from '../../support/fake-server.js'
 import { listenUntilEnd } from '../../support/ports.js'
 import { createDatabase, setDatabase } from '../../support/postgres.js'
 import {
@@ -180,6 +181,26 @@ t.test('started on a standby that turns out to lack its schema, the service ends
   await takeWrites()
   t.equal(await service.ended, 1)
   t.match(service.output(), /^heroes: DATABASE_URL cannot be used: the database lacks its schema; [^\n]*\n/m)
+})
+
+t.test('the start waits until every host has had its time, and ends with exit code 1 when none answers', async t => {
+  const { url, drop } = await createDatabase()
+  t.teardown(drop)
+  const there = new URL(url)
+  const silent = await Promise.all(Array.from({ length: 4 }, () => startFakeServer(t)))
+  for (const server of silent) server.silent = true
+  const places = silent.map(({ address: { host, port } }) => `${host}:${port}`)
+  const withHosts = (hosts: readonly string[]) => `${url.replace(there.host, hosts.join())}?connect_timeout=1`
+  const [found, none] = await Promise.all([
+    heroes('client list', { DATABASE_URL: withHosts([...places, there.host]) }),
+    heroes('serve', { DATABASE_URL: withHosts(places.slice(0, 2)), LOG_LEVEL: 'silent' })
+  ])
+  t.match(found, { code: 0, stderr: '' })
+  t.match(none, {
+    code: 1,
+    stdout: '',
+    stderr: /^heroes: DATABASE_URL cannot be used: [^\n]+ no connection within 1 s\n$/
+  })
 })
 
 t.test('DRAIN_DELAY keeps a service that is not ready listening, and a second signal ends the wait', async t => {
