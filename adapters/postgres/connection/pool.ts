@@ -110,11 +110,7 @@ export const createPool = (size: number, open: () => Lane): Pool => {
 
     async useUrgently(milliseconds, work) {
       const lane = await acquire(undefined, milliseconds)
-      try {
-        return await work(lane)
-      } finally {
-        release(lane)
-      }
+      return work(lane).finally(() => release(lane))
     },
 
     connections: () => ({ busy: busy.size, idle: idle.filter(lane => !lane.lost).length }),

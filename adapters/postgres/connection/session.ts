@@ -83,10 +83,7 @@ export const openSession = (
       return openSocket(address, {
         encryption,
         tls,
-        made(socket) {
-          sockets.push(socket)
-          if (destroyed) socket.destroy()
-        }
+        made: socket => sockets.push(socket)
       })
     },
     connection: parameters

@@ -35,7 +35,7 @@ export interface SocketOptions {
   readonly encryption: Encryption
   readonly tls: Tls
   /** Gets each socket when it is made, so that it can be destroyed at any time. */
-  readonly made: (socket: Socket) => void
+  readonly made: (socket: Socket) => unknown
 }
 
 /** Resolves once the host has taken the connection and TLS is established. Rejects when a socket is destroyed. */
@@ -81,19 +81,17 @@ const encrypt = async (plain: Socket, host: string, { tls, made }: SocketOptions
 }
 
 /** Rejects as well when the socket ends without an error. */
-const established = async (socket: Socket, event: string): Promise<Buffer[]> => {
+const established = (socket: Socket, event: string): Promise<Buffer[]> => {
   // Between two waits and at the end an error has no other listener, and would end the process.
   socket.on('error', () => {})
   const ended = new AbortController()
   const abort = (): void => ended.abort()
   socket.once('close', abort)
-  try {
-    return await once(socket, event, { signal: ended.signal })
-  } catch (error) {
-    throw ended.signal.aborted ? connectionLost() : error
-  } finally {
-    socket.off('close', abort)
-  }
+  return once(socket, event, { signal: ended.signal })
+    .catch((error: unknown) => {
+      throw ended.signal.aborted ? connectionLost() : error
+    })
+    .finally(() => socket.off('close', abort))
 }
 
 export const connectionLost = (): Error =>

@@ -75,6 +75,7 @@ t.test('target_session_attrs says which hosts are good enough', { buffered: true
   const { url } = await startFakeServer(t)
   t.equal(createHosts(url, {}).target, 'any')
   t.equal(createHosts(`${url}?target_session_attrs=primary`, {}).target, 'primary')
+  t.equal(createHosts('postgres://ada@h', {}).database, 'ada', "without a name, the user's")
   t.throws(() => createHosts(`${url}?target_session_attrs=standby`, {}), /^target_session_attrs/)
 })
 
@@ -220,8 +221,7 @@ t.test('sslmode has the meaning that libpq gives it', async t => {
   const own = authority.issue('127.0.0.1')
   const misnamed = authority.issue('db.example')
   const authorities = authority.certificate
-  type Case = [tls: Tls, changes: Partial<FakeServer>, outcome: boolean | string | { readonly code: string }]
-  const ofAnother = { certificate: own, tls: other.certificate }
+  type Case = [tls: Tls, changes: Partial<FakeServer>, outcome: boolean | { readonly code: string }, host?: string]
   const cases: Record<string, Case> = {
     'disable: never': [{ mode: 'disable' }, { certificate: own }, false],
     'allow: without, where the server takes that': [{ mode: 'allow' }, { certificate: own }, false],
@@ -233,7 +233,7 @@ t.test('sslmode has the meaning that libpq gives it', async t => {
     'require: with TLS': [{ mode: 'require' }, { certificate: misnamed }, true],
     'require: not plain': [{ mode: 'require' }, {}, { code: 'ERR_TLS_NOT_OFFERED' }],
     'require with an authority: as verify-ca': [
-      { mode: 'require', authorities: ofAnother.tls },
+      { mode: 'require', authorities: other.certificate },
       { certificate: own },
       { code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' }
     ],
@@ -249,6 +249,12 @@ t.test('sslmode has the meaning that libpq gives it', async t => {
       { code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' }
     ],
     'verify-full: the name and the authority': [{ mode: 'verify-full', authorities }, { certificate: own }, true],
+    'verify-full: a name that is no address': [
+      { mode: 'verify-full', authorities },
+      { certificate: authority.issue('localhost') },
+      true,
+      'localhost'
+    ],
     'verify-full: another name is not': [
       { mode: 'verify-full', authorities },
       { certificate: misnamed },
@@ -256,10 +262,10 @@ t.test('sslmode has the meaning that libpq gives it', async t => {
     ],
     'verify-full: not plain': [{ mode: 'verify-full', authorities }, {}, { code: 'ERR_TLS_NOT_OFFERED' }]
   }
-  for (const [title, [tls, changes, outcome]] of Object.entries(cases)) {
+  for (const [title, [tls, changes, outcome, host = '127.0.0.1']] of Object.entries(cases)) {
     const server = await startFakeServer(t)
     Object.assign(server, changes)
-    const lane = openLane(createHosts(server.url, { hosts: [server.address], tls }), LANE)
+    const lane = openLane(createHosts(server.url, { hosts: [{ ...server.address, host }], tls }), LANE)
     t.teardown(() => lane.drop())
     if (typeof outcome === 'object') {
       await t.rejects(lane.run(WRITE, []), outcome, title)
