@@ -43,7 +43,7 @@ export interface ErrorDetails {
 
 /**
  * A refusal. The caller reads the message: it is printable ASCII without `"` and `\` (the `error_description` of RFC
- * 6749 section 5.2) and repeats nothing of the caller's input.
+ * 6749 section 5.2) and repeats nothing of the caller's input. It has no stack trace.
  */
 export class DomainError extends Error {
   override readonly name = 'DomainError'
@@ -53,7 +53,12 @@ export class DomainError extends Error {
   readonly fault: Fault | undefined
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    // An engine such as V8 would note where each refusal was made, which takes 20 µs, a quarter of the whole answer to a
+    // login that is throttled. Code and message say enough.
+    const limit: unknown = Reflect.get(Error, 'stackTraceLimit')
+    Reflect.set(Error, 'stackTraceLimit', 0)
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
+    Reflect.set(Error, 'stackTraceLimit', limit)
     this.code = code
     this.retryAfterSeconds = details.retryAfterSeconds
     this.requiredScope = details.requiredScope
