@@ -7,5 +7,5 @@ const collect = runInNewContext('gc')
 
 process.on('SIGUSR2', () => {
   collect()
-  console.log('collected')
+  console.error('collected')
 })
