@@ -4,8 +4,10 @@ import { createHash } from 'node:crypto'
 import type { InjectOptions, LightMyRequestResponse } from 'fastify'
 import type { Http } from '../../app/http/http.js'
 import { buildServer, type ServerOptions } from '../../app/http/server.js'
+import { createSecurityLog } from '../../app/serve/security-log.js'
 import { createCheck, readSnapshot } from './openapi.js'
 import { silentLog } from './recorded-log.js'
+import { wholeRunLog } from './whole-run.js'
 import { FORM_TYPE, JSON_TYPE } from './wire.js'
 import { ADA, addClient, CALLBACK, createWorld, SECRET, type World, type WorldOptions } from './world.js'
 
@@ -40,7 +42,13 @@ const check = createCheck(readSnapshot())
  * The service with its default settings, a clock that only the test moves, and no log. Every answer of `ask`, `json` and
  * `form` is held against the committed OpenAPI document.
  */
-export const createService = ({ stores, policy, clock, events, ...options }: ServiceOptions = {}): Service => {
+export const createService = ({
+  stores,
+  policy,
+  clock,
+  events = wholeRunLog && createSecurityLog(wholeRunLog.logger),
+  ...options
+}: ServiceOptions = {}): Service => {
   const world = createWorld({
     ...(stores && { stores }),
     ...(policy && { policy }),
@@ -59,7 +67,7 @@ export const createService = ({ stores, policy, clock, events, ...options }: Ser
     serviceName: 'Heroes',
     signupUrl: undefined,
     resetUrl: undefined,
-    log: silentLog(),
+    log: wholeRunLog ?? silentLog(),
     publicUrl: () => PUBLIC_URL,
     ready: async () => {},
     ...options

@@ -12,6 +12,7 @@ import {
   type TokenRequest,
   type UseCases
 } from '../../core/index.js'
+import { noteSecrets } from './whole-run.js'
 
 export type Stores = ReturnType<typeof createMemoryStores>
 
@@ -55,7 +56,7 @@ export const createWorld = ({
   clock = createClock(),
   events
 }: WorldOptions = {}): World => {
-  const crypto = createCrypto({ parameters: cheapest, concurrency: 3, queue: 1000 })
+  const crypto = noteSecrets(createCrypto({ parameters: cheapest, concurrency: 3, queue: 1000 }))
   const ports = { ...stores, ...crypto, clock, ...(events && { events }) }
   const whole = { ...defaultPolicy, ...policy }
   return { useCases: createUseCases(ports, whole), ports, clock, policy: whole }
