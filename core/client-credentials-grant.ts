@@ -16,7 +16,7 @@ export const createClientCredentialsGrant =
   ): GrantHandler =>
   async (client, request) => {
     if (client.secretDigest === undefined) {
-      throw new DomainError('unauthorized_client', 'a public client cannot act for itself')
+      throw new DomainError('unauthorized_client', 'a public client cannot get a token for itself: log a user in')
     }
     const scopes = grantScopes(parseScope(request.scope), client.allowedScopes)
     const now = clock.now()

@@ -44,7 +44,10 @@ export const createTokenUseCases = (ports: AllPorts, policy: Policy, login: Logi
         throw new DomainError('unsupported_grant_type', `grant_type must be one of ${grantTypes.join(', ')}`)
       }
       if (!client.grantTypes.includes(grantType)) {
-        throw new DomainError('unauthorized_client', 'the client is not allowed this grant_type')
+        throw new DomainError(
+          'unauthorized_client',
+          'the client is not allowed this grant_type: send one that it was given'
+        )
       }
       return handle(client, request)
     }

@@ -85,7 +85,7 @@ export const createCheck = (document: Document): Check => {
     }
     // RFC 8414 section 3.1: a path of PUBLIC_URL stands behind the address of the metadata.
     const target = url
-      .replace(/[?#].*$/s, '')
+      .replace(/^https?:\/\/[^/?#]*|[?#].*$/gs, '')
       .replace(/(?<=oauth-authorization-server)\/.*/, statusCode === 200 ? '' : '$&')
     const path = paths.find(({ matches }) => matches.test(target))?.path ?? ''
     const verb = method === 'HEAD' ? 'get' : method.toLowerCase()

@@ -6,13 +6,15 @@ import { OF_BODIES, OF_EVERY_REQUEST, OF_PARAMETERS, OF_STORES } from './refusal
 const parameters = {
   client_id: Type.String({ description: 'The id of a registered client that has a redirect URI.', examples: ['shop'] }),
   response_type: Type.String({ description: 'Always `code`.', enum: ['code'] }),
+  response_mode: Type.Optional(Type.String({ description: 'Always `query`.', enum: ['query'] })),
   state: Type.String({
     description: 'A text of the client, of up to 4,096 bytes, which comes back unchanged.',
     examples: ['xyz']
   }),
   redirect_uri: Type.Optional(
     Type.String({
-      description: 'Where the browser returns to: exactly as it is registered, the port of this machine aside.',
+      description:
+        'Where the browser returns to: exactly as it is registered, the port of this machine aside. Required where several are registered.',
       examples: ['https://shop.example/back']
     })
   ),
@@ -45,8 +47,8 @@ const SHOWN: readonly HeaderName[] = [...OF_PAGES, 'Content-Language']
 const page = (description: string): Answer => ({ description, schema: html, type: 'text/html', headers: SHOWN })
 
 const told =
-  '`error` and `error_description` where the request is wrong: `invalid_request`, `unsupported_response_type` or ' +
-  '`invalid_scope`'
+  '`error` and `error_description` where the request is wrong: `invalid_request`, `unsupported_response_type`, ' +
+  '`unauthorized_client` or `invalid_scope`'
 
 export const loginPage: Operations = {
   'GET /auth/code': {

@@ -125,6 +125,11 @@ export const refusals = {
   // Tokens
   withoutGrantType: domain('invalid_request', 'grant_type is missing: send it'),
   unsupportedGrantType: domain('unsupported_grant_type', `grant_type must be one of ${grantTypes.join(', ')}`),
+  otherGrantType: domain(
+    'unauthorized_client',
+    'the client is not allowed this grant_type: send one that it was given'
+  ),
+  publicForItself: domain('unauthorized_client', 'a public client cannot get a token for itself: log a user in'),
   usernameMissing: domain('invalid_request', 'username is missing: send it'),
   passwordMissing: domain('invalid_request', 'password is missing: send it'),
   wrongCredentials: domain('invalid_grant', 'the username or the password is wrong: check both'),

@@ -88,6 +88,10 @@ export const tokens: Operations = {
         summary: 'By the code of the login page, with PKCE, as a public client',
         value: { grant_type: 'authorization_code', code: CODE, code_verifier: VERIFIER, client_id: 'shop' }
       },
+      clientCredentials: {
+        summary: 'For the client itself, without a user',
+        value: { grant_type: 'client_credentials', scope: 'heroes:read' }
+      },
       refreshToken: {
         summary: 'By a refresh token',
         value: { grant_type: 'refresh_token', refresh_token: REFRESH }
@@ -95,7 +99,8 @@ export const tokens: Operations = {
     },
     answers: {
       200: {
-        description: 'The tokens. A refresh token is there for clients that have a secret.',
+        description:
+          'The tokens. A refresh token is there for a client that has a secret and the refresh grant, and a user.',
         headers: UNKEPT,
         examples: {
           token: { summary: 'For a client with a secret', value: answer },
@@ -111,6 +116,8 @@ export const tokens: Operations = {
       ...OF_PARAMETERS,
       'withoutGrantType',
       'unsupportedGrantType',
+      'otherGrantType',
+      'publicForItself',
       'usernameMissing',
       'passwordMissing',
       'wrongCredentials',

@@ -2320,7 +2320,7 @@ export interface operations {
       }
     }
     responses: {
-      /** @description The tokens. A refresh token is there for clients that have a secret. */
+      /** @description The tokens. A refresh token is there for a client that has a secret and the refresh grant, and a user. */
       200: {
         headers: {
           Server: components['headers']['Server']
@@ -2515,13 +2515,15 @@ export interface operations {
         client_id: string
         /** @description Always `code`. */
         response_type: 'code'
+        /** @description Always `query`. */
+        response_mode?: 'query'
         /**
          * @description A text of the client, of up to 4,096 bytes, which comes back unchanged.
          * @example xyz
          */
         state: string
         /**
-         * @description Where the browser returns to: exactly as it is registered, the port of this machine aside.
+         * @description Where the browser returns to: exactly as it is registered, the port of this machine aside. Required where several are registered.
          * @example https://shop.example/back
          */
         redirect_uri?: string
@@ -2570,7 +2572,7 @@ export interface operations {
           'text/html': string
         }
       }
-      /** @description Back to the client, with `state` and `iss` (RFC 9207), and with `error` and `error_description` where the request is wrong: `invalid_request`, `unsupported_response_type` or `invalid_scope`. */
+      /** @description Back to the client, with `state` and `iss` (RFC 9207), and with `error` and `error_description` where the request is wrong: `invalid_request`, `unsupported_response_type`, `unauthorized_client` or `invalid_scope`. */
       302: {
         headers: {
           Server: components['headers']['Server']
@@ -2686,13 +2688,15 @@ export interface operations {
         client_id?: string
         /** @description Always `code`. */
         response_type?: 'code'
+        /** @description Always `query`. */
+        response_mode?: 'query'
         /**
          * @description A text of the client, of up to 4,096 bytes, which comes back unchanged.
          * @example xyz
          */
         state?: string
         /**
-         * @description Where the browser returns to: exactly as it is registered, the port of this machine aside.
+         * @description Where the browser returns to: exactly as it is registered, the port of this machine aside. Required where several are registered.
          * @example https://shop.example/back
          */
         redirect_uri?: string
@@ -2733,12 +2737,17 @@ export interface operations {
            */
           response_type?: 'code'
           /**
+           * @description Always `query`.
+           * @enum {string}
+           */
+          response_mode?: 'query'
+          /**
            * @description A text of the client, of up to 4,096 bytes, which comes back unchanged.
            * @example xyz
            */
           state?: string
           /**
-           * @description Where the browser returns to: exactly as it is registered, the port of this machine aside.
+           * @description Where the browser returns to: exactly as it is registered, the port of this machine aside. Required where several are registered.
            * @example https://shop.example/back
            */
           redirect_uri?: string
@@ -2777,7 +2786,7 @@ export interface operations {
       }
     }
     responses: {
-      /** @description Back to the client, with `state` and `iss` (RFC 9207), and with `code`; or with `error` and `error_description` where the request is wrong: `invalid_request`, `unsupported_response_type` or `invalid_scope`, or `access_denied` where the person cancelled. */
+      /** @description Back to the client, with `state` and `iss` (RFC 9207), and with `code`; or with `error` and `error_description` where the request is wrong: `invalid_request`, `unsupported_response_type`, `unauthorized_client` or `invalid_scope`, or `access_denied` where the person cancelled. */
       302: {
         headers: {
           Server: components['headers']['Server']
