@@ -1,9 +1,16 @@
 /** How long the requests of one route, method and status took. */
 interface Series {
   readonly labels: { readonly method: string; readonly route: string; readonly status: number }
-  /** How many requests took so long, for each bound and beyond the last one. */
-  readonly counts: number[]
+  readonly buckets: readonly Bucket[]
+  count: number
   sum: number
+}
+
+interface Bucket {
+  /** In seconds. */
+  readonly bound: number
+  /** How many requests took so long at most. */
+  count: number
 }
 
 /** A value as prom-client's registries exchange them. */
@@ -43,24 +50,19 @@ export const createDurations = (): Durations => {
     const key = `${status} ${method} ${route}`
     const known = all.get(key)
     if (known !== undefined) return known
-    const series = {
-      labels: { method, route, status },
-      counts: Array.from({ length: BOUNDS.length + 1 }, () => 0),
-      sum: 0
-    }
+    const buckets = BOUNDS.map(bound => ({ bound, count: 0 }))
+    const series = { labels: { method, route, status }, buckets, count: 0, sum: 0 }
     all.set(key, series)
     return series
   }
 
-  const valuesOf = ({ labels, counts, sum }: Series): readonly Value[] => {
-    let count = 0
-    const buckets = counts.map((more, index): Value => {
-      count += more
-      const le = BOUNDS[index] ?? '+Inf'
-      return { metricName: `${NAME}_bucket`, labels: { le, ...labels }, value: count }
-    })
+  const valuesOf = ({ labels, buckets, count, sum }: Series): readonly Value[] => {
+    const bucket = (le: number | string, value: number): Value => {
+      return { metricName: `${NAME}_bucket`, labels: { le, ...labels }, value }
+    }
     return [
-      ...buckets,
+      ...buckets.map(({ bound, count }) => bucket(bound, count)),
+      bucket('+Inf', count),
       { metricName: `${NAME}_sum`, labels, value: sum },
       { metricName: `${NAME}_count`, labels, value: count }
     ]
@@ -69,9 +71,8 @@ export const createDurations = (): Durations => {
   return {
     observe(method, route, status, seconds) {
       const series = seriesOf(method, route, status)
-      const index = BOUNDS.findIndex(bound => seconds <= bound)
-      const place = index < 0 ? BOUNDS.length : index
-      series.counts[place] = (series.counts[place] ?? 0) + 1
+      for (const bucket of series.buckets) if (seconds <= bucket.bound) bucket.count += 1
+      series.count += 1
       series.sum += seconds
     },
 

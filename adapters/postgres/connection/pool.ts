@@ -99,12 +99,12 @@ export const createPool = (size: number, open: () => Lane): Pool => {
       try {
         const result = await withRetries(TRIES, () => work(lane))
         locked.delete(name)
+        release(lane)
         return result
       } catch (error) {
         if (isLocked(error)) locked.add(name)
-        throw error
-      } finally {
         release(lane)
+        throw error
       }
     },
 

@@ -3,7 +3,7 @@ export interface Html {
   readonly markup: string
 }
 
-export type Insertable = string | number | Html | readonly Html[]
+export type Insertable = string | Html | readonly Html[]
 
 /** A tag for templates of markup. It escapes every inserted text, and inserts markup as it is. */
 export function html(literals: TemplateStringsArray, ...values: readonly Insertable[]): Html {
@@ -11,7 +11,6 @@ export function html(literals: TemplateStringsArray, ...values: readonly Inserta
 }
 
 function rendered(value: Insertable): string {
-  if (typeof value === 'number') return String(value)
   if (typeof value === 'string') return escaped(value)
   if ('markup' in value) return value.markup
   return value.map(({ markup }) => markup).join('')

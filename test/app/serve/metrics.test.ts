@@ -6,8 +6,11 @@ import { createMetrics } from '../../../app/serve/metrics.js'
 import { listenUntilEnd } from '../../support/ports.js'
 import { createDatabase } from '../../support/postgres.js'
 import { ask, serveProcess, startProcess } from '../../support/process.js'
-import { silentLog } from '../../support/recorded-log.js'
+import { recordLog, silentLog } from '../../support/recorded-log.js'
+import { createSlowHttp, getSlow } from '../../support/sample-routes.js'
 import { basic, createInhabited } from '../../support/service.js'
+import { signal } from '../../support/waiting.js'
+import { dial } from '../../support/wire.js'
 import { ADA, addClient } from '../../support/world.js'
 
 /** The lines that begin with a name. */
@@ -44,6 +47,26 @@ t.test('requests are counted by method, route and status, and no label holds wha
       'http_request_duration_seconds_count{method="other",route="none",status="405"} 1',
       'http_request_duration_seconds_count{method="GET",route="none",status="404"} 2'
     ]
+  )
+})
+
+t.test('a request whose client has left counts as 499', async t => {
+  const metrics = createMetrics()
+  const gone = signal()
+  // The line of the log is written after the duration is counted.
+  const { log } = recordLog('info', gone.give)
+  const { http, arrived, answer } = createSlowHttp({ log: metrics.measuring(log) })
+  await http.listen({ host: '127.0.0.1', port: 0 })
+  t.teardown(() => http.close())
+  const { socket } = dial(http.listeningOrigin)
+  socket.write(getSlow('one'))
+  await arrived
+  socket.destroy()
+  await gone.given
+  answer()
+  t.match(
+    (await metrics.read()).text,
+    'http_request_duration_seconds_count{method="GET",route="/slow/:name",status="499"} 1'
   )
 })
 
@@ -162,11 +185,13 @@ t.test('METRICS_PORT is a listener of its own, which shows what PostgreSQL is as
     401
   )
   t.equal((await ask(`${service.url}/metrics`)).status, 404)
+  t.equal((await ask(`${service.url}/register`, { body: ADA })).status, 200)
   const { body } = await ask(`http://127.0.0.1:${port}/metrics`)
   t.match(body, /^http_request_duration_seconds_count\{method="GET",route="\/heroes\/:id",status="401"\} 1$/m)
   t.match(body, /^heroes_lookup_batch_size_sum [1-9]/m)
   t.match(body, /^heroes_database_connections\{state="lookups"\} 1$/m)
   t.match(body, /^heroes_hash_queue_length 0$/m)
+  t.match(body, /^heroes_hash_wait_seconds_count 1$/m)
   t.equal(await service.stop(), 0)
 })
 

@@ -19,6 +19,7 @@ import {
   WHOLE
 } from '../../../support/openapi.js'
 import { makeSnapshots } from '../../../support/openapi-snapshots.js'
+import { startProcess } from '../../../support/process.js'
 import {
   type Asked,
   basic,
@@ -351,6 +352,9 @@ t.test('heroes openapi prints the document of a service with the same settings, 
   const embedded = JSON.parse((await heroes('openapi', { HEROES_READ_SCOPE: 'a', PORT: '3001' })).stdout)
   t.same(embedded, await documentOf({ publicUrl: () => 'http://localhost:3001', readScope: 'a', callbackPage: true }))
   t.match(await heroes('openapi', { PORT: 'x' }), { code: 2, stdout: '' })
+  const program = startProcess(t, ['openapi'], env)
+  t.equal(await program.ended, 0)
+  t.equal(program.output(), stdout)
 })
 
 t.test('an answer that the document does not tell of is noticed', async t => {

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { createUseCases } from '../../../../core/index.js'
 import {
   basic,
   bearer,
@@ -13,7 +14,7 @@ import {
   REQUEST,
   type ServiceOptions
 } from '../../../support/service.js'
-import { ADA, addClient } from '../../../support/world.js'
+import { ADA, addClient, blankRequest } from '../../../support/world.js'
 
 const FORM = { grant_type: 'client_credentials' }
 
@@ -114,6 +115,15 @@ t.test('a client that is removed while its requests are served gets no token tha
     t.match(answer.headers, { 'www-authenticate': 'Basic realm="heroes"' })
   }
   for (const answer of answers) t.notOk(await opens(service, String(answer.json().access_token)))
+})
+
+t.test('a client that is removed while its token is made is no client any more', async t => {
+  const { ports, policy, clock } = await createSetting()
+  const tokens = { ...ports.tokens, insert: async () => false }
+  const useCases = createUseCases({ ...ports, tokens, clock }, policy)
+  const robot = await useCases.findClient('robot')
+  const request = { ...blankRequest, grantType: 'client_credentials' }
+  await t.rejects(useCases.issueToken(robot, request), { code: 'invalid_client' })
 })
 
 t.test('a public client gets no token for itself, even if its record says so', async t => {
