@@ -41,7 +41,7 @@ const runSuites = async (folder: string): Promise<readonly string[]> => {
   const work = async (): Promise<void> => {
     for (let suite = suites.pop(); suite !== undefined; suite = suites.pop()) {
       const child = spawn(process.execPath, [`--import=${LOADER}`, suite], {
-        env: { ...process.env, SECRETS_FOLDER: folder },
+        env: { ...process.env, SECRETS_FOLDER: folder, TAP_TIMEOUT: '300' },
         stdio: 'ignore'
       })
       const [code] = await once(child, 'close')
