@@ -112,6 +112,9 @@ export const someSpend = (seconds = 0): { readonly at: Date; readonly nonce: str
 export const rivals = <T>(call: (rival: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: 20 }, (_, rival) => call(rival)))
 
+/** How many waves of five pairs {@link rounds} makes. A file may lower it for an engine that runs one statement at a time. */
+export const pairs = { waves: 10 }
+
 /**
  * Makes fifty pairs of concurrent calls. Each of the two calls begins first in half of the pairs. Five pairs run at
  * once, with one call for each connection of the pool: this takes a quarter of the time and lets more calls meet.
@@ -122,7 +125,7 @@ export const rounds = async <P, A, B>(
   second: (prepared: P) => Promise<B>,
   judge: (prepared: P, a: A, b: B) => Promise<void>
 ): Promise<void> => {
-  for (let wave = 0; wave < 10; wave++) {
+  for (let wave = 0; wave < pairs.waves; wave++) {
     const prepared = await Promise.all([0, 1, 2, 3, 4].map(i => prepare(5 * wave + i)))
     const answers = await Promise.all(
       prepared.map(async (p, i): Promise<[P, A, B]> => {

@@ -50,7 +50,8 @@ t.test('the service on the embedded database', { buffered: true }, async t => {
 
   t.equal(await first.stop('SIGTERM'), 0, 'ends with exit code 0')
   t.equal(first.output().split('client_secret').length, 2)
-  t.match(await heroes('client list', env), { code: 0, stdout: /^local {2}confidential [^\n]*\n$/, stderr: '' })
+  const clients = /^docs {2}public [^\n]*\nlocal {2}confidential [^\n]*\n$/
+  t.match(await heroes('client list', env), { code: 0, stdout: clients, stderr: '' })
 
   const holdsAll = async (service: RunningService): Promise<boolean> => {
     const stored = await heroNames(service, headers)
