@@ -5,8 +5,8 @@ import { formEncoded, percentEncoded } from './service.js'
 /** Shorter secrets, and those with fewer different characters, would be found by chance. */
 const SHORTEST = 8
 const FEWEST_DIFFERENT = 4
-/** Tests send these as tokens, and the log has them as the reasons of events. */
-const WORDS_OF_THE_LOG: ReadonlySet<string> = new Set(['authorization_code', 'refresh_token'])
+/** Tests send these as tokens and passwords, and the log has them as the reasons of events. */
+const WORDS_OF_THE_LOG: ReadonlySet<string> = new Set(['authorization_code', 'password', 'refresh_token'])
 
 /** Whether a secret can be told from what a log has anyway. */
 export const isTelling = (secret: string): boolean =>

@@ -1,8 +1,10 @@
 import { createServer } from 'node:net'
 import t from 'tap'
+import { compose } from '../../../app/compose.js'
 import { buildMetricsServer } from '../../../app/http/server.js'
 import { createDurations } from '../../../app/serve/durations.js'
 import { createMetrics } from '../../../app/serve/metrics.js'
+import { readSettings } from '../../../app/settings.js'
 import { listenUntilEnd } from '../../support/ports.js'
 import { createDatabase } from '../../support/postgres.js'
 import { ask, serveProcess, startProcess } from '../../support/process.js'
@@ -144,6 +146,8 @@ t.test('the figures of the adapters are read when somebody asks for them', async
   let waiting = 0
   let connections: { busy: number; idle: number; lookups: number } | undefined
   metrics.watch({ hashesWaiting: () => waiting, database: { connections: () => connections } })
+  const { database } = await compose(readSettings({ DATABASE_URL: 'memory:' }))
+  t.equal(database.connections(), undefined, 'nor has memory')
   t.strictSame(await read('heroes_hash_queue_length'), ['heroes_hash_queue_length 0'])
   t.strictSame(await read('heroes_database_connections'), [], 'the embedded engine has none')
   waiting = 3

@@ -1,3 +1,4 @@
+import { createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -7,6 +8,7 @@ import { connectServer } from '../../../../adapters/postgres/connection/server.j
 import type { Tls } from '../../../../adapters/postgres/connection/socket.js'
 import { createAuthority } from '../../../support/certificates.js'
 import { type FakeServer, startFakeServer } from '../../../support/fake-server.js'
+import { listenUntilEnd } from '../../../support/ports.js'
 import { createDatabase, execute } from '../../../support/postgres.js'
 
 t.jobs = 4
@@ -49,6 +51,16 @@ t.test('a connection goes to the first host that answers and takes writes', { bu
   t.equal(await answering(), first, 'and so is one that does not answer')
   first.readOnly = true
   await t.rejects(answering(), NO_WRITES)
+})
+
+t.test('a host that ends the connection before its first answer has failed', async t => {
+  const port = await listenUntilEnd(
+    t,
+    createServer(socket => socket.on('data', () => socket.end()))
+  )
+  const lane = openLane(createHosts(`postgres://ada@127.0.0.1:${port}/d?sslmode=disable`, {}), LANE)
+  t.teardown(() => lane.drop())
+  await t.rejects(lane.run(WRITE, []), { code: 'CONNECTION_CLOSED' })
 })
 
 t.test('when no host takes writes, that is the reason, whatever the others have', { buffered: true }, async t => {
