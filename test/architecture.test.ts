@@ -41,7 +41,8 @@ const ROOMS: Record<string, { readonly rooms: readonly string[]; readonly packag
     packages: ['node:', 'fastify', 'heroes/package.json']
   },
   'app/database-url.ts': { rooms: [], packages: ['node:'] },
-  'app/settings.ts': { rooms: ['core', 'app/database-url.ts'], packages: ['node:'] },
+  'app/setting-kinds.ts': { rooms: ['core'], packages: ['node:'] },
+  'app/settings.ts': { rooms: ['core', 'app/database-url.ts', 'app/setting-kinds.ts'], packages: [] },
   'app/settings-advice.ts': { rooms: ['app/settings.ts'], packages: [] },
   'app/clock-offset.ts': { rooms: [], packages: [] },
   'app/compose.ts': {

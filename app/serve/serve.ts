@@ -1,16 +1,15 @@
-import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { DomainError } from '../../core/index.js'
 import { type Composition, compose, lacksWrites, mayPrepareLater, prepareSchema } from '../compose.js'
-import type { Http } from '../http/http.js'
 import { buildMetricsServer, buildServer } from '../http/server.js'
-import { type Settings, UnusableSettingError } from '../settings.js'
+import type { Settings } from '../settings.js'
 import { type Finding, keptSecret, startWarnings } from '../settings-advice.js'
 import { type Chores, startChores } from './chores.js'
 import { createDrain } from './drain.js'
 import { registerFirstClient } from './first-client.js'
+import { listen } from './listen.js'
 import { createLog, type ProcessLog } from './log.js'
 import type { Metrics } from './metrics.js'
 import { createSecurityLog } from './security-log.js'
@@ -173,25 +172,4 @@ const serveMetrics = async (
   const url = await listen(http, host, { name: 'METRICS_PORT', port: metricsPort })
   log.logger.info({ host, port: Number(new URL(url).port) }, 'metrics listening')
   return async () => http.close()
-}
-
-interface PortSetting {
-  readonly name: 'PORT' | 'METRICS_PORT'
-  readonly port: number
-}
-
-/**
- * Resolves to the server's URL. Rejects with an {@link UnusableSettingError} that names `HOST` or the setting of the
- * port.
- */
-const listen = async (http: Http, host: string, { name, port }: PortSetting): Promise<string> => {
-  // An address, not a name: for `localhost` Fastify makes two listeners, and the second one lacks the parser error
-  // handler and the timeouts of the first.
-  const { address } = await lookup(host, { order: 'ipv4first' }).catch((error: unknown) => {
-    throw new UnusableSettingError('HOST', Object(error).message)
-  })
-  return http.listen({ host: address, port }).catch((error: unknown) => {
-    const { code, message } = Object(error)
-    throw new UnusableSettingError(/^E(?:ADDRINUSE|ACCES)$/.test(code) ? name : 'HOST', message)
-  })
 }

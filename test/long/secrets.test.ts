@@ -8,6 +8,7 @@ import t, { type Test } from 'tap'
 import { heroes } from '../support/command.js'
 import { serveDatabase } from '../support/database-service.js'
 import { type Answer, ask, type Question, temporaryFolder } from '../support/process.js'
+import { REQUEST_EVENTS } from '../support/recorded-log.js'
 import { isTelling, secretsIn } from '../support/secret-search.js'
 import { basic, bearer, challengeOf, type Headers, type Tokens } from '../support/service.js'
 import { dial } from '../support/wire.js'
@@ -16,20 +17,6 @@ import { ADA, SECRET } from '../support/world.js'
 const LOADER = fileURLToPath(new URL('../support/typescript.mjs', import.meta.url))
 /** How many suites run at a time. */
 const AT_ONCE = 2
-
-/** The events of requests. */
-const EVENTS = [
-  'login.succeeded',
-  'login.failed',
-  'login.throttled',
-  'user.registered',
-  'token.issued',
-  'token.refreshed',
-  'refresh.repeated',
-  'grant.stolen',
-  'grant.revoked',
-  'client.authentication_failed'
-]
 
 /** Runs the suites of every endpoint and of every client library, each in a process. Resolves to the names of those that failed. */
 const runSuites = async (folder: string): Promise<readonly string[]> => {
@@ -65,7 +52,7 @@ t.test('no secret of a whole run of the suites at level debug comes into the log
   )
   const events = new Set(lines.map(line => JSON.parse(line).event))
   t.comment(`${lines.length} lines, ${secrets.size} secrets`)
-  for (const event of EVENTS) t.ok(events.has(event), event)
+  for (const event of REQUEST_EVENTS) t.ok(events.has(event), event)
   t.ok(lines.length > 1000 && secrets.size > 1000)
 
   const [some = ''] = [...secrets].filter(isTelling)

@@ -3,6 +3,20 @@
 import type { Log } from '../../app/http/http.js'
 import { createLog } from '../../app/serve/log.js'
 
+/** The events that requests cause. The commands of the command line cause others. */
+export const REQUEST_EVENTS = [
+  'login.succeeded',
+  'login.failed',
+  'login.throttled',
+  'user.registered',
+  'token.issued',
+  'token.refreshed',
+  'refresh.repeated',
+  'grant.stolen',
+  'grant.revoked',
+  'client.authentication_failed'
+]
+
 export interface RecordedLog {
   readonly log: Log
   /** The lines that have been written since the last call. */

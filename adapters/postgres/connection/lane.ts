@@ -15,8 +15,8 @@ export interface LaneOptions {
 }
 
 /**
- * One connection to the first of several hosts that is good enough. A connection that is lost is never opened again: without the caller's knowledge, the next
- * statement would run outside the transaction that it belongs to.
+ * One connection to the first of several hosts that is good enough. A connection that is lost is never opened again:
+ * without the caller's knowledge, the next statement would run outside the transaction that it belongs to.
  */
 export interface Lane {
   readonly lost: boolean

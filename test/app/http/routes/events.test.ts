@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import { createLog } from '../../../../app/serve/log.js'
 import { createSecurityLog } from '../../../../app/serve/security-log.js'
 import { createUseCases } from '../../../../core/index.js'
+import { REQUEST_EVENTS } from '../../../support/recorded-log.js'
 import { basic, challengeOf, createInhabited, type Fields, type Inhabited, REQUEST } from '../../../support/service.js'
 import {
   ADA,
@@ -331,18 +332,7 @@ t.test('no password, token, code, secret or name that nobody has comes into the 
 
   const all = log.join('')
   const events = new Set(log.map(line => JSON.parse(line).event))
-  for (const event of [
-    'login.succeeded',
-    'login.failed',
-    'login.throttled',
-    'user.registered',
-    'token.issued',
-    'token.refreshed',
-    'refresh.repeated',
-    'grant.stolen',
-    'grant.revoked',
-    'client.authentication_failed'
-  ]) {
+  for (const event of REQUEST_EVENTS) {
     t.ok(events.has(event), event)
   }
   t.ok(secrets.size > 20)

@@ -1,0 +1,24 @@
+import { lookup } from 'node:dns/promises'
+import type { Http } from '../http/http.js'
+import { UnusableSettingError } from '../settings.js'
+
+export interface PortSetting {
+  readonly name: 'PORT' | 'METRICS_PORT'
+  readonly port: number
+}
+
+/**
+ * Resolves to the server's URL. Rejects with an {@link UnusableSettingError} that names `HOST` or the setting of the
+ * port.
+ */
+export const listen = async (http: Http, host: string, { name, port }: PortSetting): Promise<string> => {
+  // An address, not a name: for `localhost` Fastify makes two listeners, and the second one lacks the parser error
+  // handler and the timeouts of the first.
+  const { address } = await lookup(host, { order: 'ipv4first' }).catch((error: unknown) => {
+    throw new UnusableSettingError('HOST', Object(error).message)
+  })
+  return http.listen({ host: address, port }).catch((error: unknown) => {
+    const { code, message } = Object(error)
+    throw new UnusableSettingError(/^E(?:ADDRINUSE|ACCES)$/.test(code) ? name : 'HOST', message)
+  })
+}
