@@ -43,13 +43,7 @@ export const createThrottle = (
     const { address } = origin
     // The keys are digests, so that a username of any length fits and the store does not learn who tried.
     const key = (text: string): Promise<Digest> => secrets.digest(text)
-    const [pair, byUser, byAddress] = await Promise.all([
-      key(`pair ${address} ${username}`),
-      key(`username ${username}`),
-      key(`address ${address}`)
-    ])
-    const pairLimit: AttemptLimit = { key: pair, most: loginAttempts }
-    const limits = [pairLimit, { key: byUser, most: 10 * loginAttempts }, { key: byAddress, most: 10 * loginAttempts }]
+    const pair = await key(`pair ${address} ${username}`)
     const now = clock.now()
 
     const take = (limits: readonly AttemptLimit[]) => attempts.take(limits, now, loginWindowSeconds)
@@ -71,6 +65,9 @@ export const createThrottle = (
 
     const remembered = refusals.recall(pair, now)
     if (remembered !== undefined) throw refuse(remembered)
+    const [byUser, byAddress] = await Promise.all([key(`username ${username}`), key(`address ${address}`)])
+    const pairLimit: AttemptLimit = { key: pair, most: loginAttempts }
+    const limits = [pairLimit, { key: byUser, most: 10 * loginAttempts }, { key: byAddress, most: 10 * loginAttempts }]
     let full = await take(limits)
     if (full === undefined) return counted([byUser, byAddress])
     if (!has(full, pair) && (await isKnown(username, address, now))) {

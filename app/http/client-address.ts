@@ -1,10 +1,12 @@
-import { isIP } from 'node:net'
+import { isIP, isIPv4 } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import ipaddr from 'ipaddr.js'
 import type { Origin } from '../../core/index.js'
 
 /** The address by which login attempts are counted. For IPv6 it is the /64, because one subscriber gets a whole /64. */
 export const addressOf = (text: string): string => {
+  // The usual case. Node takes an IPv4 address in its shortest form alone, which is how it is counted.
+  if (isIPv4(text)) return text
   const ip = withoutPort(text)
   if (!ipaddr.isValid(ip)) return text
   // `process` turns an IPv4 address that is written as an IPv6 address (`::ffff:192.0.2.1`) into IPv4.

@@ -36,6 +36,7 @@ const basicCredentials = (authorization: string): readonly ClientCredentials[] =
   const colon = pair.indexOf(':')
   if (colon === -1) return []
   const raw = { id: pair.slice(0, colon), secret: pair.slice(colon + 1) }
+  if (!/[%+]/.test(pair)) return [raw]
   const id = formDecoded(raw.id)
   const secret = formDecoded(raw.secret)
   // @badgateway/oauth2-client percent-encodes colons and nothing else.
@@ -44,10 +45,12 @@ const basicCredentials = (authorization: string): readonly ClientCredentials[] =
   return [...new Map(readings.map(reading => [`${reading.id}:${reading.secret}`, reading])).values()]
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
 /** RFC 7617: the bytes are UTF-8. Any other bytes give the empty text, which is refused because it has no colon. */
 const decodeUtf8 = (base64: string): string => {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(base64, 'base64'))
+    return utf8.decode(Buffer.from(base64, 'base64'))
   } catch {
     return ''
   }
