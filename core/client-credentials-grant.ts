@@ -14,7 +14,8 @@ export const createClientCredentialsGrant =
     { tokens, secrets, clock, events }: Pick<AllPorts, 'tokens' | 'secrets' | 'clock' | 'events'>,
     policy: IssuingPolicy
   ): GrantHandler =>
-  async (client, request) => {
+  request =>
+  async client => {
     if (client.secretDigest === undefined) {
       throw new DomainError('unauthorized_client', 'a public client cannot get a token for itself: log a user in')
     }

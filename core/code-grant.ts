@@ -1,9 +1,9 @@
 import { DomainError } from './errors.js'
 import { aboutGrant } from './events.js'
-import { answerOf, couldBeIssued, type IssuingPolicy, newPair, tokenOf } from './issuing.js'
+import { answerOf, couldBeIssued, type IssuingPolicy, newPair, type TokenAnswer, tokenOf } from './issuing.js'
 import type { Client } from './model.js'
 import type { AllPorts, StoredCode } from './ports.js'
-import { type GrantHandler, requireParameter, type TokenRequest } from './token-request.js'
+import { begun, type GrantHandler, requireParameter, type TokenRequest } from './token-request.js'
 
 /** RFC 6749 section 4.1.3 with RFC 7636 section 4.6. Throws `invalid_request` and `invalid_grant`. */
 export const createCodeGrant = (
@@ -20,12 +20,17 @@ export const createCodeGrant = (
     return VERIFIER.test(codeVerifier) && secrets.equal(await secrets.digest(codeVerifier), code.challenge)
   }
 
-  return async (client, request) => {
-    const codeSecret = requireParameter('code', request.code)
-    if (!couldBeIssued(codeSecret)) throw invalidCode()
-    const digest = await secrets.digest(codeSecret)
+  const lookUp = async (code: string): Promise<StoredCode | undefined> =>
+    couldBeIssued(code) ? codes.find(await secrets.digest(code)) : undefined
+
+  const serve = async (
+    client: Client,
+    request: TokenRequest,
+    found: Promise<StoredCode | undefined>
+  ): Promise<TokenAnswer> => {
+    requireParameter('code', request.code)
+    const code = await found
     const now = clock.now()
-    const code = await codes.find(digest)
     if (code === undefined || code.grant.clientId !== client.id) throw invalidCode()
     // RFC 9700 section 4.5: a second use means that two parties hold the code, so the tokens of the first use are
     // revoked.
@@ -37,14 +42,19 @@ export const createCodeGrant = (
     if (code.spent) return refuseSecondUse()
     if (code.expiresAt <= now) throw invalidCode()
     if (!(await matches(code, client, request))) {
-      if (await codes.burn(digest)) throw invalidCode()
+      if (await codes.burn(code.digest)) throw invalidCode()
       return refuseSecondUse()
     }
     const pair = await newPair(client, secrets)
     const token = await tokenOf(pair, code.grant, code.grant.scopes, now, secrets, policy)
-    if (!(await codes.redeem(digest, token))) return refuseSecondUse()
+    if (!(await codes.redeem(code.digest, token))) return refuseSecondUse()
     events.tell({ event: 'token.issued', ...aboutGrant(code.grant, request), reason: 'authorization_code' })
     return answerOf(pair, token, now)
+  }
+
+  return request => {
+    const found = begun(lookUp(request.code ?? ''))
+    return client => serve(client, request, found)
   }
 }
 

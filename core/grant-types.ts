@@ -28,19 +28,22 @@ export const defaultGrantTypes: readonly string[] = ['password', 'authorization_
 
 export interface TokenUseCases {
   /**
-   * Serves the token request of an authenticated client, by its `grantType`. Throws `unsupported_grant_type`,
-   * `invalid_request`, `invalid_grant`, `invalid_scope`, `unauthorized_client`, `too_many_attempts` and `overloaded`.
+   * Serves the token request of an authenticated client, by its `grantType`. While `client` is a promise, the code or
+   * the refresh token is looked up already, and nothing else is done; its rejection is passed on. Throws
+   * `unsupported_grant_type`, `invalid_request`, `invalid_grant`, `invalid_scope`, `unauthorized_client`,
+   * `too_many_attempts` and `overloaded`.
    */
-  issueToken(client: Client, request: TokenRequest): Promise<TokenAnswer>
+  issueToken(client: Client | Promise<Client>, request: TokenRequest): Promise<TokenAnswer>
 }
 
 export const createTokenUseCases = (ports: AllPorts, policy: Policy, login: Login): TokenUseCases => {
   const handlers = new Map(Object.entries(GRANT_TYPES).map(([type, create]) => [type, create(ports, policy, login)]))
   return {
-    async issueToken(client, request) {
+    async issueToken(given, request) {
+      const serve = handlers.get(request.grantType ?? '')?.(request)
+      const client = await given
       const grantType = requireParameter('grant_type', request.grantType)
-      const handle = handlers.get(grantType)
-      if (handle === undefined) {
+      if (serve === undefined) {
         throw new DomainError('unsupported_grant_type', `grant_type must be one of ${grantTypes.join(', ')}`)
       }
       if (!client.grantTypes.includes(grantType)) {
@@ -49,7 +52,7 @@ export const createTokenUseCases = (ports: AllPorts, policy: Policy, login: Logi
           'the client is not allowed this grant_type: send one that it was given'
         )
       }
-      return handle(client, request)
+      return serve(client)
     }
   }
 }

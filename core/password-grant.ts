@@ -16,7 +16,8 @@ export const createPasswordGrant =
     policy: IssuingPolicy,
     login: Login
   ): GrantHandler =>
-  async (client, request) => {
+  request =>
+  async client => {
     const username = requireParameter('username', request.username)
     const password = requireParameter('password', request.password)
     const scopes = grantScopes(parseScope(request.scope), client.allowedScopes)

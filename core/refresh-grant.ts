@@ -6,7 +6,7 @@ import type { Client, Grant } from './model.js'
 import type { Policy } from './policy.js'
 import type { AllPorts, RefreshToken } from './ports.js'
 import { anyCovers, grantScopes, parseScope } from './scope.js'
-import { type GrantHandler, requireParameter } from './token-request.js'
+import { begun, type GrantHandler, requireParameter, type TokenRequest } from './token-request.js'
 
 /**
  * RFC 6749 section 6 with rotation (RFC 9700 section 4.14.2). A repeat within the grace gets the first answer again; a
@@ -52,36 +52,48 @@ export const createRefreshGrant = (
     return answerOf(pair, first, now)
   }
 
-  return async (client, request) => {
+  const lookUp = async (refreshToken: string): Promise<RefreshToken | undefined> =>
+    couldBeIssued(refreshToken) ? tokens.findByRefresh(await secrets.digest(refreshToken)) : undefined
+
+  const serve = async (
+    client: Client,
+    request: TokenRequest,
+    now: Date,
+    found: Promise<RefreshToken | undefined>
+  ): Promise<TokenAnswer> => {
     if (client.secretDigest === undefined) {
       throw new DomainError('unauthorized_client', 'a public client has no refresh tokens: log in again')
     }
     const refreshToken = requireParameter('refresh_token', request.refreshToken)
     const requested = parseScope(request.scope)
-    if (!couldBeIssued(refreshToken)) throw invalidGrant()
-    const digest = await secrets.digest(refreshToken)
-    const now = clock.now()
-    const find = async (): Promise<RefreshToken> => {
-      const token = await tokens.findByRefresh(digest)
+
+    const requireOwn = (token: RefreshToken | undefined): RefreshToken => {
       if (token === undefined || token.grant.clientId !== client.id || token.grant.expiresAt <= now) {
         throw invalidGrant()
       }
       return token
     }
 
-    const token = await find()
+    const token = requireOwn(await found)
     if (token.spent !== undefined) return repeat(refreshToken, token, requested, client, request)
     if (token.refreshExpiresAt === undefined || token.refreshExpiresAt <= now) throw invalidGrant()
     const scopes = narrow(client, token.grant, requested)
     const nonce = await secrets.nonce()
     const pair = await secrets.successor(refreshToken, nonce)
     const successor = await tokenOf(pair, token.grant, scopes, now, secrets, policy)
-    if (await tokens.rotate(digest, { at: now, nonce }, successor)) {
+    if (await tokens.rotate(await secrets.digest(refreshToken), { at: now, nonce }, successor)) {
       events.tell({ event: 'token.refreshed', ...aboutGrant(token.grant, request) })
       return answerOf(pair, successor, now)
     }
     // Another call has spent the token. Only a new look-up can tell how: the first one saw the token unspent.
-    return repeat(refreshToken, await find(), requested, client, request, now)
+    return repeat(refreshToken, requireOwn(await lookUp(refreshToken)), requested, client, request, now)
+  }
+
+  return request => {
+    // Taken before the look-up: what the look-up finds unspent is spent after this instant.
+    const now = clock.now()
+    const found = begun(lookUp(request.refreshToken ?? ''))
+    return client => serve(client, request, now, found)
   }
 }
 

@@ -15,8 +15,18 @@ export interface TokenRequest extends Origin {
   readonly scope: string | undefined
 }
 
-/** Serves the requests of one grant type, for a client that has been authenticated. */
-export type GrantHandler = (client: Client, request: TokenRequest) => Promise<TokenAnswer>
+/**
+ * Serves the requests of one grant type: begins with what can be looked up before the client is authenticated, and
+ * returns a function that serves the authenticated client. What was begun changes nothing and is dropped when the client
+ * turns out to be none.
+ */
+export type GrantHandler = (request: TokenRequest) => (client: Client) => Promise<TokenAnswer>
+
+/** A look-up that may fail before anybody waits for it, or with nobody ever waiting. */
+export const begun = <T>(lookUp: Promise<T>): Promise<T> => {
+  lookUp.catch(() => {})
+  return lookUp
+}
 
 /** The value of a parameter that the grant type needs. Throws `invalid_request` when it is missing. */
 export const requireParameter = (name: string, value: string | undefined): string => {

@@ -3,10 +3,10 @@ import type { CodeStore, StoredCode } from '../../core/ports.js'
 import type { Driver } from './connection/driver.js'
 import { BEGIN_GRANT, beginGrant, grantColumns, readGrant } from './grants.js'
 import { key, type Lookups } from './lookup/lookups.js'
+import { createRedemption } from './redemption.js'
 import { codes, grants } from './schema.js'
 import { type Row, typed } from './sql/columns.js'
 import { builder } from './sql/statements.js'
-import { TOKEN_COLUMNS, tokenValues } from './sql/token-rows.js'
 import { bytes, bytesElement, optional, readBytes, readInstant } from './sql/values.js'
 
 const INSERT = `
@@ -15,28 +15,15 @@ insert into code (grant_id, digest, redirect_uri, challenge, issuedate, expirati
 select id, $8, $9, $10, $11, $12 from begun
 returning true`
 
-// The grant is locked before the code, because the removal of the grant locks in this order too: in the other order the
-// two statements would deadlock (40P01).
-const HELD = `held as (
+// The locks are those of redemption.ts.
+const BURN = `
+with held as (
   select g.id from code c join "grant" g on g.id = c.grant_id
   where c.digest = $1 and g.revoked_at is null
   for key share of g
-)`
-
-// If a concurrent statement has the row locked, PostgreSQL waits for it and evaluates `not spent` again, on the row as
-// that statement left it.
-const SPENT = `spent as (
-  update code set spent = true from held
-  where code.digest = $1 and code.grant_id = held.id and not spent
-  returning held.id
-)`
-
-const BURN = `with ${HELD}, ${SPENT} select true from spent`
-
-const REDEEM = `
-with ${HELD}, ${SPENT}
-insert into token (${TOKEN_COLUMNS})
-select id, $2, $3, $4, $5, $6, $7 from spent
+)
+update code set spent = true from held
+where code.digest = $1 and code.grant_id = held.id and not spent
 returning true`
 
 const columns = {
@@ -59,7 +46,9 @@ const readCode = (row: Row): StoredCode => ({
   spent: row.spent === true
 })
 
-export const createCodeStore = ({ write }: Pick<Driver, 'write'>, lookups: Lookups): CodeStore => {
+export const createCodeStore = (driver: Pick<Driver, 'write' | 'writers'>, lookups: Lookups): CodeStore => {
+  const { write } = driver
+  const redeem = createRedemption(driver)
   const find = lookups.create({
     name: 'code_by_digest',
     sharedStatement: 'token',
@@ -89,9 +78,7 @@ export const createCodeStore = ({ write }: Pick<Driver, 'write'>, lookups: Looku
 
     find,
 
-    async redeem(digest, token) {
-      return (await write(REDEEM, [bytes(digest), ...tokenValues(token)])).length > 0
-    },
+    redeem: (digest, token) => redeem({ digest, token }),
 
     async burn(digest) {
       return (await write(BURN, [bytes(digest)])).length > 0

@@ -31,10 +31,12 @@ select ${names} from ${from}
 on conflict (name) do nothing
 returning ${listed(columns)}`
 
-export const createHeroStore = ({ write }: Pick<Driver, 'write'>, lookups: Lookups): HeroStore => {
+export const createHeroStore = (driver: Pick<Driver, 'write' | 'writers'>, lookups: Lookups): HeroStore => {
+  const { write } = driver
   const writer = builder(write)
 
   const insert = gather(
+    driver,
     async (wanted: readonly NewHero[]) => {
       const sorted = wanted.toSorted((a, b) => (a.name < b.name ? -1 : 1))
       const rows = await write(INSERT, lists(sorted.map(toRow)))

@@ -1,9 +1,9 @@
 import type { Digest, Token } from '../../core/model.js'
 import type { Nonce } from '../../core/ports.js'
-import type { Run } from './connection/driver.js'
+import type { Driver } from './connection/driver.js'
 import { gather } from './lookup/gather.js'
-import { TOKEN_COLUMNS } from './sql/token-rows.js'
-import { bytesList, instantList, textList } from './sql/values.js'
+import { TOKEN_COLUMNS, TOKEN_LISTS, tokenLists } from './sql/token-rows.js'
+import { bytesList, instantList } from './sql/values.js'
 
 interface Rotation {
   readonly digest: Digest
@@ -21,9 +21,7 @@ with requested as (
     $1::bytea[], $2::bytea[], $3::bytea[], $4::text[],
     $5::timestamptz[], $6::timestamptz[], $7::timestamptz[], $8::timestamptz[], $9::bytea[]
   ) with ordinality
-  as requested (
-    digest, access_digest, refresh_digest, scopes, issued, expires, refresh_expires, spent_at, nonce, position
-  )
+  as requested (digest, ${TOKEN_LISTS}, spent_at, nonce, position)
 ), held as (
   select g.id, t.refresh_digest as digest from requested join token t on t.refresh_digest = requested.digest
   join "grant" g on g.id = t.grant_id
@@ -47,20 +45,15 @@ with requested as (
 select position::int4 from spent`
 
 /** {@link TokenStore.rotate}. Concurrent rotations are sent as one batch, in one statement. */
-export const createRotation = (write: Run): ((rotation: Rotation) => Promise<boolean>) =>
+export const createRotation = (driver: Pick<Driver, 'write' | 'writers'>): ((rotation: Rotation) => Promise<boolean>) =>
   gather(
+    driver,
     async rotations => {
-      const column = <T>(of: (rotation: Rotation) => T): T[] => rotations.map(of)
-      const rows = await write(ROTATE, [
-        bytesList(column(({ digest }) => digest)),
-        bytesList(column(({ successor }) => successor.accessDigest)),
-        bytesList(column(({ successor }) => successor.refreshDigest)),
-        textList(column(({ successor }) => textList(successor.scopes))),
-        instantList(column(({ successor }) => successor.issuedAt)),
-        instantList(column(({ successor }) => successor.expiresAt)),
-        instantList(column(({ successor }) => successor.refreshExpiresAt)),
-        instantList(column(({ spend }) => spend.at)),
-        bytesList(column(({ spend }) => spend.nonce))
+      const rows = await driver.write(ROTATE, [
+        bytesList(rotations.map(({ digest }) => digest)),
+        ...tokenLists(rotations.map(({ successor }) => successor)),
+        instantList(rotations.map(({ spend }) => spend.at)),
+        bytesList(rotations.map(({ spend }) => spend.nonce))
       ])
       const won = new Set(rows.map(([position]) => Number(position) - 1))
       return rotations.map((_, index) => won.has(index))

@@ -71,7 +71,8 @@ with erased as (
 )
 select count(*)::int4 from erased`
 
-export const createTokenStore = ({ write }: Pick<Driver, 'write'>, lookups: Lookups): TokenStore => {
+export const createTokenStore = (driver: Pick<Driver, 'write' | 'writers'>, lookups: Lookups): TokenStore => {
+  const { write } = driver
   const writer = builder(write)
 
   // PostgreSQL reads only the small index of revoked grants: among millions of grants, the grant's row and its index
@@ -82,7 +83,7 @@ export const createTokenStore = ({ write }: Pick<Driver, 'write'>, lookups: Look
     .from(grants)
     .where(and(eq(grants.id, tokens.grantId), isNotNull(grants.revokedAt)))
 
-  const rotate = createRotation(write)
+  const rotate = createRotation(driver)
 
   return {
     async insert(token, generation) {

@@ -34,6 +34,8 @@ export interface Driver {
    */
   readonly read: Run
   readonly write: Run
+  /** How many statements of {@link write} PostgreSQL works on at once. */
+  readonly writers: number
   /** For the check of whether the database can be used, which waits behind no other statement. */
   readonly probe: Run
   /**

@@ -21,6 +21,7 @@ export const openFolder = async (folder: string): Promise<Driver> => {
       connections: undefined,
       read: run,
       write: run,
+      writers: 1,
       probe: run,
       async transaction(_name, work) {
         const engine = await current()

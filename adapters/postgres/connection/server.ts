@@ -32,7 +32,8 @@ export const connectServer = (url: string, options: ServerOptions): Driver => {
   // An unprepared statement must wait for the answer to the one before it, so on one connection the look-ups would
   // queue up.
   const pipelines = prepare && size > 1
-  const pool = createPool(pipelines ? size - 1 : size, () => openLane(hosts, { prepare, lookups: false }))
+  const writers = pipelines ? size - 1 : size
+  const pool = createPool(writers, () => openLane(hosts, { prepare, lookups: false }))
 
   // One connection on which a statement is sent without waiting for the answer to the one before it: 1.86 times the
   // rate of a pool.
@@ -51,6 +52,7 @@ export const connectServer = (url: string, options: ServerOptions): Driver => {
   return {
     read: pipelines ? pipelined : write,
     write,
+    writers,
     probe: (text, values) =>
       within(DEADLINE, () => pool.useUrgently(DEADLINE.milliseconds, lane => lane.run(text, values))),
     transaction: (name, work, { patient } = { patient: false }) => {

@@ -1,3 +1,4 @@
+import type { Driver } from '../connection/driver.js'
 import { hadNoEffect } from '../connection/errors.js'
 import { createQueue, type Queue, rejectIfLate, type Waiting } from './queue.js'
 
@@ -5,7 +6,13 @@ import { createQueue, type Queue, rejectIfLate, type Waiting } from './queue.js'
 type WriteAll<Item, Result> = (items: readonly Item[]) => Promise<readonly Result[]>
 
 /** With one batch under way, PostgreSQL would wait for Node between two statements. */
-const MAX_BATCHES = 2
+const LEAST_BATCHES = 2
+/**
+ * The part of the connections on which batches of one kind are under way. Batches that commit at the same time share
+ * one write to the disk, so that a batch which waited for others would only be later. The rest of the connections is for
+ * everything else.
+ */
+const PART = 1 / 2
 const MAX_ITEMS = 256
 /** Few, as each takes a connection that other statements need. */
 const RETRIES_AT_ONCE = 4
@@ -17,6 +24,7 @@ const RETRIES_AT_ONCE = 4
  * that wait in the queue are rejected as well.
  */
 export const gather = <Item, Result>(
+  { writers }: Pick<Driver, 'writers'>,
   writeAll: WriteAll<Item, Result>,
   keyOf: (item: Item) => string
 ): ((item: Item) => Promise<Result>) => {
@@ -47,6 +55,7 @@ export const gather = <Item, Result>(
     }
   }
 
-  const queue = createQueue({ maxBatches: MAX_BATCHES, maxItems: MAX_ITEMS, keyOf, sendBatch })
+  const maxBatches = Math.max(LEAST_BATCHES, Math.floor(writers * PART))
+  const queue = createQueue({ maxBatches, maxItems: MAX_ITEMS, keyOf, sendBatch })
   return item => new Promise((resolve, reject) => queue.add({ item, askedAt: performance.now(), resolve, reject }))
 }

@@ -1,6 +1,6 @@
 import type { Token } from '../../../core/model.js'
 import type { Value } from '../connection/driver.js'
-import { bytes, bytesOrNull, textList } from './values.js'
+import { bytes, bytesList, bytesOrNull, instantList, textList } from './values.js'
 
 export const TOKEN_COLUMNS =
   'grant_id, access_digest, refresh_digest, scopes, issuedate, expirationdate, refresh_expirationdate'
@@ -13,4 +13,17 @@ export const tokenValues = (token: Token): readonly Value[] => [
   token.issuedAt,
   token.expiresAt,
   token.refreshExpiresAt ?? null
+]
+
+/** The names of {@link tokenLists}. */
+export const TOKEN_LISTS = 'access_digest, refresh_digest, scopes, issued, expires, refresh_expires'
+
+/** A list for each of {@link TOKEN_LISTS}, of which `unnest` makes a row for each token. The scopes are texts to be cast. */
+export const tokenLists = (tokens: readonly Token[]): readonly Value[] => [
+  bytesList(tokens.map(({ accessDigest }) => accessDigest)),
+  bytesList(tokens.map(({ refreshDigest }) => refreshDigest)),
+  textList(tokens.map(({ scopes }) => textList(scopes))),
+  instantList(tokens.map(({ issuedAt }) => issuedAt)),
+  instantList(tokens.map(({ expiresAt }) => expiresAt)),
+  instantList(tokens.map(({ refreshExpiresAt }) => refreshExpiresAt))
 ]

@@ -7,7 +7,7 @@ import { openStores } from '../../../support/stores.js'
 import { ADA, addClient, blankRequest, createWorld } from '../../../support/world.js'
 
 /** Squares numbers, and records which of them shared a statement. A negative number fails its whole statement. */
-const squares = () => {
+const squares = (writers = 4) => {
   const statements: number[][] = []
   const settle: (() => void)[] = []
   const answer = async <T>(items: readonly number[], result: T): Promise<T> => {
@@ -19,6 +19,7 @@ const squares = () => {
     return result
   }
   const square = gather<number, number>(
+    { writers },
     items =>
       answer(
         items,
@@ -47,18 +48,28 @@ t.test('items that are added in one turn of the event loop share a statement', a
   t.strictSame(statements, [[1, 2, 3, 4]])
 })
 
-t.test('at most two batches are under way, and the next one takes all items that were added meanwhile', async t => {
-  const { square, statements, turn, finish } = squares()
-  const asked = []
-  for (const item of [1, 2, 3, 4]) {
-    asked.push(square(item))
-    await turn()
+t.test(
+  'batches are under way on half of the connections, and the next one takes all items added meanwhile',
+  async t => {
+    for (const [writers, first] of [
+      [6, [[1], [2], [3]]],
+      [4, [[1], [2]]],
+      // One batch alone would let PostgreSQL wait.
+      [1, [[1], [2]]]
+    ] as const) {
+      const { square, statements, turn, finish } = squares(writers)
+      const asked = []
+      for (const item of [1, 2, 3, 4, 5]) {
+        asked.push(square(item))
+        await turn()
+      }
+      t.strictSame(statements, first)
+      await finish()
+      t.strictSame(statements, [...first, [1, 2, 3, 4, 5].slice(first.length)])
+      t.strictSame(await Promise.all(asked), [1, 4, 9, 16, 25])
+    }
   }
-  t.strictSame(statements, [[1], [2]])
-  await finish()
-  t.strictSame(statements, [[1], [2], [3, 4]])
-  t.strictSame(await Promise.all(asked), [1, 4, 9, 16])
-})
+)
 
 t.test('a statement takes at most 256 items', async t => {
   const { square, statements, finish } = squares()

@@ -1,8 +1,10 @@
 import t from 'tap'
 import { createCrypto } from '../../../../adapters/crypto/crypto.js'
 import { createGate } from '../../../../adapters/crypto/gate.js'
+import { createMemoryStores } from '../../../../adapters/memory/stores.js'
 import { createUseCases, DomainError, type TokenStore } from '../../../../core/index.js'
 import { basic, bearer, createInhabited, createService, LOGIN, REQUEST } from '../../../support/service.js'
+import { signal, turns } from '../../../support/waiting.js'
 import { ADA, addClient } from '../../../support/world.js'
 
 const BODY = 'grant_type=password&username=ada&password=correct+horse'
@@ -254,3 +256,60 @@ t.test(
     }
   }
 )
+
+t.test('while the client is looked up, so is its code or refresh token, and nothing else is done', async t => {
+  const memory = createMemoryStores()
+  const calls: string[] = []
+  const noted = <T extends object>(store: T): T =>
+    new Proxy(store, {
+      get(target, key, receiver) {
+        calls.push(String(key))
+        return Reflect.get(target, key, receiver)
+      }
+    })
+  let opened = Promise.resolve()
+  const clients: typeof memory.clients = {
+    ...memory.clients,
+    find: async id => {
+      await opened
+      return memory.clients.find(id)
+    }
+  }
+  const stores = {
+    ...memory,
+    clients,
+    grants: noted(memory.grants),
+    codes: noted(memory.codes),
+    tokens: noted(memory.tokens)
+  }
+  const { form, code, login } = await createInhabited({ stores })
+  const refresh = { grant_type: 'refresh_token', refresh_token: (await login()).refresh_token }
+  for (const [fields, lookUp, write] of [
+    [{ grant_type: 'authorization_code', code: await code() }, 'find', 'redeem'],
+    [refresh, 'findByRefresh', 'rotate'],
+    [{ ...refresh, refresh_token: 'malformed' }, undefined, undefined],
+    [{ ...refresh, grant_type: 'nonsense' }, undefined, undefined]
+  ] as const) {
+    calls.splice(0)
+    const found = signal()
+    opened = found.given
+    const asked = form('/auth/token', fields, basic('app', 'the wrong secret of this client'))
+    await turns(20)
+    t.strictSame(calls.splice(0), lookUp === undefined ? [] : [lookUp])
+    found.give()
+    t.equal((await asked).json().error, 'invalid_client')
+    t.strictSame(calls, [])
+    t.equal((await form('/auth/token', fields, basic('app'))).statusCode, write === undefined ? 400 : 200)
+    t.strictSame(calls, write === undefined ? [] : [lookUp, write])
+  }
+})
+
+t.test('a look-up that fails beside the client changes nothing of what an unknown client is told', async t => {
+  const memory = createMemoryStores()
+  const lost = () => Promise.reject(new DomainError('unavailable', 'lost', { retryAfterSeconds: 1 }))
+  const stores = { ...memory, tokens: { ...memory.tokens, findByRefresh: lost } }
+  const { form } = await createInhabited({ stores })
+  const refresh = { grant_type: 'refresh_token', refresh_token: 'x'.repeat(32) }
+  t.equal((await form('/auth/token', refresh, basic('nobody'))).json().error, 'invalid_client')
+  t.equal((await form('/auth/token', refresh, basic('app'))).statusCode, 503)
+})
