@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import {
+  chmodSync,
   chownSync,
   closeSync,
   cpSync,
@@ -32,6 +33,8 @@ export interface Database {
 export interface Server {
   /** The URL with which a superuser reaches the database `postgres`. */
   readonly url: string
+  /** The folder with its data. */
+  readonly data: string
   /** Returns once the server takes connections. */
   start(): Promise<void>
   /** Shuts the server down as an administrator does: its clients see 57P01. */
@@ -43,6 +46,14 @@ export interface Server {
   kill(): Promise<void>
   /** Ends the server, paused or not, and deletes its data. */
   remove(): Promise<void>
+}
+
+/** What a server's folder is filled with before its first start, in place of a new cluster. */
+export interface Copy {
+  /** Of the superuser. */
+  readonly password: string
+  /** Fills the folder, which does not exist. */
+  fill(data: string): Promise<void>
 }
 
 type Account = { readonly uid: number; readonly gid: number } | undefined
@@ -61,7 +72,7 @@ export async function createDatabase(serverUrl = process.env.TEST_DATABASE_URL):
 }
 
 /** Starts a PostgreSQL server in a temporary folder. Both are removed when this process ends, however it ends. */
-export async function startServer(): Promise<Server> {
+export async function startServer(copy?: Copy): Promise<Server> {
   // PostgreSQL refuses to run as root.
   const account = process.getuid?.() === 0 ? nobody() : undefined
   const folder = temporaryFolder(account)
@@ -89,11 +100,14 @@ export async function startServer(): Promise<Server> {
 
   try {
     const bin = findBinaries(folder, account)
-    const password = randomBytes(12).toString('hex')
-    initialise(bin, folder, password, account)
+    const password = copy?.password ?? randomBytes(12).toString('hex')
+    if (copy === undefined) initialise(bin, folder, password, account)
+    else await copy.fill(data)
     const port = await freePort()
 
     async function start(): Promise<void> {
+      // A test may have changed something in it.
+      own(data, account)
       const output = openSync(log, 'a')
       const settings = ['listen_addresses=127.0.0.1', `port=${port}`, 'unix_socket_directories=', 'max_connections=200']
       server = spawn(join(bin, 'postgres'), ['-D', data, ...settings.flatMap(setting => ['-c', setting])], {
@@ -110,6 +124,7 @@ export async function startServer(): Promise<Server> {
     await start()
     return {
       url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
+      data,
       start,
       async stop() {
         server?.kill('SIGINT')
@@ -149,6 +164,15 @@ export async function execute(url: string, statement: string): Promise<void> {
     await sql.unsafe(statement)
   } finally {
     await sql.end()
+  }
+}
+
+/** Gives the account a folder with all that is in it. PostgreSQL starts in no folder that others can read. */
+function own(data: string, account: Account): void {
+  chmodSync(data, 0o700)
+  if (!account) return
+  for (const path of ['', ...readdirSync(data, { recursive: true, encoding: 'utf8' })]) {
+    chownSync(join(data, path), account.uid, account.gid)
   }
 }
 
