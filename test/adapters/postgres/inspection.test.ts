@@ -4,8 +4,8 @@ import type { Driver } from '../../../adapters/postgres/connection/driver.js'
 import { connectServer } from '../../../adapters/postgres/connection/server.js'
 import { openEmbedded, openServer } from '../../../adapters/postgres/database.js'
 import { inspect } from '../../../adapters/postgres/inspection.js'
+import { madeFolder } from '../../support/embedded.js'
 import { createDatabase, execute } from '../../support/postgres.js'
-import { temporaryFolder } from '../../support/process.js'
 
 const { url, drop } = await createDatabase()
 t.teardown(drop)
@@ -86,7 +86,7 @@ t.test('a failure that says nothing of privileges is told as it is', async t => 
 })
 
 t.test('the embedded engine tells the same of itself', async t => {
-  const database = await openEmbedded(temporaryFolder(t))
+  const database = await openEmbedded(await madeFolder(t))
   t.teardown(database.close)
   await database.migrate()
   t.match(await database.inspect(), {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { lockFolder } from '../../../adapters/postgres/connection/folder-lock.js'
 import { heroes, openCommandLine, told } from '../../support/command.js'
+import { madeFolder } from '../../support/embedded.js'
 import { createDatabase, execute } from '../../support/postgres.js'
 import { temporaryFolder } from '../../support/process.js'
 
@@ -39,7 +40,7 @@ t.test('with MIGRATE=false a database that `heroes migrate` has not prepared is 
 })
 
 t.test('with MIGRATE=false an empty embedded database is refused as well', async t => {
-  t.match(await heroes('client list', { DATA_DIR: temporaryFolder(t), MIGRATE: 'false' }), {
+  t.match(await heroes('client list', { DATA_DIR: await madeFolder(t), MIGRATE: 'false' }), {
     code: 1,
     stdout: '',
     stderr: /^heroes: the database lacks its schema; run `heroes migrate`[^\n]*\n$/

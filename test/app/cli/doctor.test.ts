@@ -10,6 +10,7 @@ import { describeOutage, judgeDatabase } from '../../../app/cli/doctor.js'
 import type { Inspected } from '../../../app/compose.js'
 import { readSettings } from '../../../app/settings.js'
 import { heroes } from '../../support/command.js'
+import { madeFolder } from '../../support/embedded.js'
 import { createDatabase, execute } from '../../support/postgres.js'
 import { temporaryFolder } from '../../support/process.js'
 
@@ -198,12 +199,13 @@ t.test('on memory: the settings alone are checked', async t => {
 })
 
 t.test('the embedded database is opened where there is one, and none is made', async t => {
-  const folder = join(temporaryFolder(t), 'data')
-  const absent = await doctor({ DATA_DIR: folder })
+  const nowhere = join(temporaryFolder(t), 'data')
+  const absent = await doctor({ DATA_DIR: nowhere })
   t.equal(absent.code, 0)
   t.match(absent.on('DATA_DIR'), { verdict: 'fine', message: /no database yet/ })
-  t.notOk(existsSync(folder))
+  t.notOk(existsSync(nowhere))
 
+  const folder = await madeFolder(t)
   await heroes(['user', 'add', 'ada'], { DATA_DIR: folder }, 'correct horse')
   const there = await doctor({ DATA_DIR: folder })
   t.equal(there.code, 0)

@@ -4,6 +4,7 @@ import { chmodSync, readdirSync, readFileSync, renameSync, statSync, symlinkSync
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setImmediate } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
 import type { Run } from '../../../../adapters/postgres/connection/driver.js'
 import { openFolder } from '../../../../adapters/postgres/connection/embedded.js'
@@ -15,12 +16,13 @@ const EVERY = { nameContains: undefined, after: undefined, limit: undefined }
 
 /** Starts a process that opens the folder and stores heroes, one after the other, until it is killed. */
 const startWriter = (folder: string) => {
+  const database = new URL('../adapters/postgres/database.js', pathToFileURL(PROGRAM))
   const program = `
-    const { openEmbedded } = await import(${JSON.stringify(import.meta.resolve('../../../../adapters/postgres/database.ts'))})
+    const { openEmbedded } = await import(${JSON.stringify(database)})
     const { stores, migrate } = await openEmbedded(${JSON.stringify(folder)})
     await migrate()
     for (;;) console.log((await stores.heroes.insert({ name: String(Math.random()) })).id)`
-  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', program], {
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
     stdio: ['ignore', 'pipe', 'inherit']
   })
   const acknowledged: number[] = []
@@ -237,7 +239,7 @@ t.test('after every open only the owner can read and write the database, whateve
  * Runs the built program with a limit for the size of its files, in blocks: writing beyond it fails as on a full disk.
  */
 const limited = (blocks: number, data: string): SpawnSyncReturns<string> =>
-  // tap measures coverage through NODE_OPTIONS in every process, which would write files as well.
+  // Coverage is measured through NODE_OPTIONS in every process, which would write a file as well.
   spawnSync(
     'sh',
     ['-c', `unset NODE_OPTIONS; ulimit -f ${blocks}; exec "$0" "$@"`, process.execPath, PROGRAM, 'migrate'],
