@@ -63,14 +63,13 @@ export type Check = (method: string, url: string, answer: Answered, service: Lac
 
 export const createCheck = (document: Document): Check => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false, validateSchema: false })
-  ajv.addSchema(document, 'document')
-  const validators = new Map<string, ValidateFunction>()
+  const validators = new Map<object, ValidateFunction>()
 
-  /** What is wrong with a value, by the schema to which the way leads through the document; undefined when nothing is. */
-  const fault = (value: unknown, ...way: readonly string[]): string | undefined => {
-    const pointer = way.map(part => part.replaceAll('~', '~0').replaceAll('/', '~1')).join('/')
-    const validate = validators.get(pointer) ?? ajv.compile({ $ref: `document#/${encodeURI(pointer)}` })
-    validators.set(pointer, validate)
+  /** What is wrong with a value by a schema of the document; undefined when nothing is. */
+  const fault = (value: unknown, schema: object): string | undefined => {
+    // Schemas refer to nothing but the components, so that the validator need not read the whole document.
+    const validate = validators.get(schema) ?? ajv.compile({ ...schema, components: document.components })
+    validators.set(schema, validate)
     return validate(value) ? undefined : ajv.errorsText(validate.errors)
   }
 
@@ -98,7 +97,6 @@ export const createCheck = (document: Document): Check => {
     }
     if (!registrationOpen && path === '/register' && statusCode === 403) return
     if (!callbackPage && path === '/callback' && statusCode === 404) return
-    const way = ['paths', path, verb, 'responses', String(statusCode)]
     const response = operation.responses[statusCode] ?? refuse('a status that it does not have')
 
     for (const [name, { required, schema }] of headers) {
@@ -106,7 +104,7 @@ export const createCheck = (document: Document): Check => {
       if (name in response.headers) {
         if (value === undefined && required) refuse(`without ${name}`)
         const typed = 'type' in schema && schema.type === 'integer' ? Number(value) : value
-        const wrong = value === undefined ? undefined : fault(typed, 'components', 'headers', name, 'schema')
+        const wrong = value === undefined ? undefined : fault(typed, schema)
         if (wrong !== undefined) refuse(`${name} is ${value}, but ${wrong}`)
       } else if (value !== undefined) refuse(`with ${name}`)
     }
@@ -119,7 +117,7 @@ export const createCheck = (document: Document): Check => {
     const media = response.content[type] ?? refuse(`of the type ${type}`)
     if (type !== 'application/json' || method === 'HEAD' || sent['content-encoding'] !== undefined) return
     const body: unknown = JSON.parse(payload)
-    const wrong = fault(body, ...way, 'content', type, 'schema')
+    const wrong = fault(body, media.schema)
     if (wrong !== undefined) refuse(wrong)
     // A 5xx says nothing that a caller could do better.
     if (statusCode >= 400 && statusCode < 500 && !textsOf(media).includes(textOf(body)))
