@@ -4,10 +4,15 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { register } from 'node:module'
 import { fileURLToPath } from 'node:url'
+import { setFlagsFromString } from 'node:v8'
 import { isMainThread } from 'node:worker_threads'
 
 // Node runs the hooks in a thread of their own, which imports this file too.
-if (isMainThread) register(import.meta.url)
+if (isMainThread) {
+  // Optimizing the embedded PostgreSQL takes longer than a suite gains by it.
+  setFlagsFromString('--liftoff-only')
+  register(import.meta.url)
+}
 
 const folder = fileURLToPath(new URL('../../node_modules/.cache/heroes/', import.meta.url))
 
