@@ -95,8 +95,8 @@ t.test('megabytes of combining marks out of order are refused without being put 
     const { user, system } = process.cpuUsage(before)
     return user + system
   }
-  const plain = await refuse('\u0416'.repeat(1_600_001))
-  const marks = await refuse(`a${'\u0315'.repeat(800_000)}${'\u0316'.repeat(800_000)}`)
+  const plain = await refuse('\u0416'.repeat(600_001))
+  const marks = await refuse(`a${'\u0315'.repeat(300_000)}${'\u0316'.repeat(300_000)}`)
   t.ok(
     marks < 10 * plain,
     `the marks take ${marks / plain} times the processor time of as many letters; ICU alone would take hours`
