@@ -55,6 +55,8 @@ export type SecurityEvent =
   /** What an operator did, not a request. */
   | Event<'client.added' | 'client.changed' | 'client.secret_rotated' | 'client.removed', 'client'>
   | Event<'user.added' | 'user.password_set' | 'user.revoked' | 'user.removed', 'user'>
+  /** An operator brought users of the predecessor along. The ids are those of one batch. */
+  | (Event<'user.imported'> & { readonly users: readonly number[] })
 
 /** The security log and counters hang here. */
 export interface Events {

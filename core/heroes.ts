@@ -73,7 +73,8 @@ export const createHeroUseCases = (heroes: HeroStore): HeroUseCases => ({
 /** Node turns this many heroes into records and text in about a millisecond. */
 const PIECE = 1000
 
-const requireValid = (hero: NewHero): NewHero => {
+/** Throws `invalid_input`. */
+export const requireValid = (hero: NewHero): NewHero => {
   requireText('name', hero.name, 1, 255)
   return hero
 }

@@ -4,6 +4,7 @@ export { DomainError, type ErrorCode, type ErrorDetails, type Fault } from './er
 export type { Events, Origin, SecurityEvent } from './events.js'
 export { defaultGrantTypes, grantTypes } from './grant-types.js'
 export type { HeroPage } from './heroes.js'
+export type { ImportOutcome, PredecessorUser } from './import.js'
 export { couldBeIssued, type TokenAnswer } from './issuing.js'
 export type { LoginAttempt } from './login.js'
 export type {
@@ -14,7 +15,9 @@ export type {
   Grant,
   Hero,
   NewHero,
+  NewUser,
   PasswordHash,
+  PredecessorHash,
   ScopeText,
   Token,
   User

@@ -17,6 +17,14 @@ export interface PasswordHash {
   readonly salt: string
 }
 
+/** What the predecessor of this service stored of a password. */
+export interface PredecessorHash {
+  /** 32 bytes of PBKDF2-HMAC-SHA256 after 1,000 rounds, in base64. */
+  readonly hashedPassword: string
+  /** PBKDF2's salt is the UTF-8 of this text as it stands. */
+  readonly salt: string
+}
+
 /** RFC 6749's resource owner. */
 export interface User {
   readonly id: number
@@ -25,6 +33,9 @@ export interface User {
   /** Grows when all logins of the user are ended. A login under way is stored only if it has the present generation. */
   readonly generation: number
 }
+
+/** A user before it is stored. */
+export type NewUser = Pick<User, 'username' | 'password'>
 
 /** RFC 6749 section 2. A client without a secret is public. */
 export interface Client {

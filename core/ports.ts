@@ -7,7 +7,9 @@ import type {
   Grant,
   Hero,
   NewHero,
+  NewUser,
   PasswordHash,
+  PredecessorHash,
   ScopeText,
   Token,
   User
@@ -61,6 +63,12 @@ export interface HeroStore {
    */
   insert(hero: NewHero): Promise<Hero | undefined>
   /**
+   * Stores every hero whose name is free, under new ids that ascend in the order of `heroes`: all of them, or none when
+   * the call rejects. The result has the same order, with undefined for each name that is taken. Of several heroes with
+   * one name the first is stored, and of concurrent calls exactly one stores it. The call may take long.
+   */
+  insertAll(heroes: readonly NewHero[]): Promise<readonly (Hero | undefined)[]>
+  /**
    * Replaces all of a hero but its id. `'taken'` when another hero has the name, undefined when no hero has the id. A
    * hero may keep its own name.
    */
@@ -79,6 +87,8 @@ export interface UserStore {
    * calls with one username, exactly one stores a user.
    */
   insert(username: string, password: PasswordHash): Promise<User | undefined>
+  /** Stores every user whose username is free, at generation 0, on the terms of {@link HeroStore.insertAll}. */
+  insertAll(users: readonly NewUser[]): Promise<readonly (User | undefined)[]>
   find(id: number): Promise<User | undefined>
   findByUsername(username: string): Promise<User | undefined>
   /** Users by ascending id. */
@@ -274,8 +284,8 @@ export interface HashCaller {
 }
 
 /**
- * Either method serves the addresses in turn, and without `caller` counts as a login. It rejects with `overloaded` when
- * too many calls wait: at once, or when others need the place in the queue more, or when the call has waited too long.
+ * `hash` and `verify` serve the addresses in turn, and without `caller` count as a login. They reject with `overloaded`
+ * when too many calls wait: at once, or when others need the place in the queue more, or when the call has waited too long.
  * Nobody waits for more than about four seconds.
  */
 export interface PasswordHasher {
@@ -290,6 +300,12 @@ export interface PasswordHasher {
     stored: PasswordHash | undefined,
     caller?: HashCaller
   ): Promise<'match' | 'stale' | 'mismatch'>
+  /**
+   * Hashes what the predecessor stored, with a new random salt, so that the result is as hard to guess as that of
+   * {@link hash}. {@link verify} takes the password for it, as `stale`. The call waits for as long as others want to
+   * hash, and never rejects with `overloaded`.
+   */
+  adopt(old: PredecessorHash): Promise<PasswordHash>
 }
 
 export interface Secrets {

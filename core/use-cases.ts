@@ -5,6 +5,7 @@ import { NO_EVENTS } from './events.js'
 import { createTokenUseCases, type TokenUseCases } from './grant-types.js'
 import { createHeroUseCases, type HeroUseCases } from './heroes.js'
 import { createHousekeepingUseCases, type HousekeepingUseCases } from './housekeeping.js'
+import { createImportUseCases, type ImportUseCases } from './import.js'
 import { createLogin } from './login.js'
 import type { Policy } from './policy.js'
 import type { AllPorts, Ports } from './ports.js'
@@ -15,6 +16,7 @@ import { createUserUseCases, type UserUseCases } from './users.js'
 export type UseCases = HeroUseCases &
   UserUseCases &
   ClientUseCases &
+  ImportUseCases &
   ScopeTextUseCases &
   AuthorizeUseCases &
   TokenUseCases &
@@ -30,6 +32,7 @@ export const createUseCases = (given: Ports, policy: Policy): UseCases => {
     ...createHeroUseCases(ports.heroes),
     ...createUserUseCases(ports, policy),
     ...createClientUseCases(ports),
+    ...createImportUseCases(ports),
     ...createScopeTextUseCases(ports),
     ...createAuthorizeUseCases(ports, policy, login),
     ...createTokenUseCases(ports, policy, login),

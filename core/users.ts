@@ -43,10 +43,9 @@ export const createUserUseCases = (
 ): UserUseCases => {
   const requirePassword = (password: string): string =>
     requireText('password', normalize(password, PASSWORD_MAX), policy.passwordMinLength, PASSWORD_MAX)
-  const normalizedName = (username: string): string => normalize(username, USERNAME_MAX)
   /** Throws `not_found`, without a look-up for a username that cannot be registered. */
   const findUser = async (username: string): Promise<User> => {
-    const normalized = normalizedName(username)
+    const normalized = normalize(username, USERNAME_MAX)
     const user = fits(normalized, USERNAME_MAX) ? await users.findByUsername(normalized) : undefined
     if (user === undefined) throw noSuchUser()
     return user
@@ -81,7 +80,7 @@ export const createUserUseCases = (
 
   return {
     async registerUser(credentials, origin) {
-      const username = requireText('username', normalizedName(credentials.username), 1, USERNAME_MAX)
+      const username = requireUsername(credentials.username)
       const password = requirePassword(credentials.password)
       const isCounted = origin !== undefined && policy.registerAttempts > 0
       const counted = isCounted ? [await count(origin.address)] : []
@@ -128,6 +127,10 @@ export const createUserUseCases = (
 const normalize = (text: string, max: number): string =>
   // NFC makes one character of at most four others, and each of these has at most two code units.
   text.length > 8 * max ? text : text.normalize('NFC')
+
+/** The username in the form in which it is registered. Throws `invalid_input`. */
+export const requireUsername = (username: string): string =>
+  requireText('username', normalize(username, USERNAME_MAX), 1, USERNAME_MAX)
 
 /**
  * The credentials in the form in which they are registered. Undefined when they cannot be registered: then the login

@@ -1,8 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { hash as argon2id, parseOptions, verify as verifyArgon2id } from '@node-rs/argon2'
+import { DomainError } from '../../core/errors.js'
+import type { PasswordHash } from '../../core/model.js'
 import type { PasswordHasher } from '../../core/ports.js'
 import { createGate } from './gate.js'
+import { hashAsPredecessor, joinAdopted, splitAdopted } from './predecessor.js'
+import { createTurns } from './turns.js'
 
 export interface Argon2Parameters {
   /** In KiB. */
@@ -32,6 +37,9 @@ export interface Argon2Hasher extends PasswordHasher {
   waiting(): number
 }
 
+/** In milliseconds. How long work that may wait for as long as it takes waits before it asks for a place again. */
+const PAUSE = 50
+
 const SALT_BYTES = 16
 const HASH_BYTES = 32
 
@@ -48,25 +56,49 @@ export const createPasswordHasher = ({
   // computed, so that the first comparison takes as long as every other.
   const dummy = `${current}${phcBase64(randomBytes(SALT_BYTES))}$${phcBase64(randomBytes(HASH_BYTES))}`
 
-  return {
-    async hash(password, caller) {
-      const salt = randomBytes(SALT_BYTES)
-      // The package has const enums for algorithm and version, which `isolatedModules` cannot read. Its default is
-      // argon2id, version 19.
-      const hash = await pass(
-        () => argon2id(password, { memoryCost, timeCost, parallelism, outputLen: HASH_BYTES, salt }),
-        caller
-      )
-      return { hash, salt: salt.toString('base64') }
-    },
+  const makeHash = async (secret: string): Promise<PasswordHash> => {
+    const salt = randomBytes(SALT_BYTES)
+    // The package has const enums for algorithm and version, which `isolatedModules` cannot read. Its default is
+    // argon2id, version 19.
+    const hash = await argon2id(secret, { memoryCost, timeCost, parallelism, outputLen: HASH_BYTES, salt })
+    return { hash, salt: salt.toString('base64') }
+  }
 
-    async verify(password, stored, caller) {
-      if (stored === undefined || !isWellFormed(stored.hash)) {
-        await pass(() => verifyArgon2id(dummy, password), caller)
-        return 'mismatch'
+  const takeTurns = createTurns(concurrency)
+  /** Waits until nobody else wants the place. */
+  const inSpareTime = async <T>(work: () => Promise<T>): Promise<T> => {
+    for (;;) {
+      try {
+        return await pass(work, { priority: 'rehash' })
+      } catch (error) {
+        if (!(error instanceof DomainError)) throw error
+        await sleep(PAUSE)
       }
-      if (!(await pass(() => verifyArgon2id(stored.hash, password), caller))) return 'mismatch'
-      return stored.hash.startsWith(current) ? 'match' : 'stale'
+    }
+  }
+
+  /** What the password is to `stored`. Every mismatch takes the same work. */
+  const judge = async (password: string, stored: PasswordHash | undefined): Promise<'match' | 'stale' | 'mismatch'> => {
+    const adopted = stored && splitAdopted(stored)
+    const hash = adopted?.inner ?? stored?.hash ?? ''
+    const wellFormed = isWellFormed(hash)
+    const secret = adopted === undefined ? password : await hashAsPredecessor(password, adopted.salt)
+    if ((await verifyArgon2id(wellFormed ? hash : dummy, secret)) && wellFormed) {
+      return hash === stored?.hash && hash.startsWith(current) ? 'match' : 'stale'
+    }
+    // Without this a mismatch would tell who came from the predecessor and has not logged in since.
+    if (adopted === undefined) await hashAsPredecessor(password, dummy)
+    return 'mismatch'
+  }
+
+  return {
+    hash: (password, caller) => pass(() => makeHash(password), caller),
+
+    verify: (password, stored, caller) => pass(() => judge(password, stored), caller),
+
+    async adopt(old) {
+      const { hash: inner, salt } = await takeTurns(() => inSpareTime(() => makeHash(old.hashedPassword)))
+      return { hash: joinAdopted({ salt: old.salt, inner }), salt }
     },
 
     waiting: pass.waiting

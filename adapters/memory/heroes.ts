@@ -17,6 +17,14 @@ export const createHeroStore = (): HeroStore => {
   const rows: (HeroRow | undefined)[] = [undefined]
   const names = new Set<string>()
 
+  const insert = (hero: NewHero): Hero | undefined => {
+    if (names.has(hero.name)) return undefined
+    const row = toRow(rows.length, hero)
+    rows.push(row)
+    names.add(row.hero.name)
+    return row.hero
+  }
+
   return {
     async list({ nameContains, after, limit }) {
       const part = nameContains?.toLowerCase() ?? ''
@@ -34,11 +42,11 @@ export const createHeroStore = (): HeroStore => {
     },
 
     async insert(hero) {
-      if (names.has(hero.name)) return undefined
-      const row = toRow(rows.length, hero)
-      rows.push(row)
-      names.add(row.hero.name)
-      return row.hero
+      return insert(hero)
+    },
+
+    async insertAll(heroes) {
+      return heroes.map(insert)
     },
 
     async replace(id, hero) {

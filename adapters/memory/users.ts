@@ -1,4 +1,4 @@
-import type { PasswordHash, User } from '../../core/model.js'
+import type { NewUser, PasswordHash, User } from '../../core/model.js'
 import type { UserStore } from '../../core/ports.js'
 import { removeGrant, type Tables, type UserRow } from './tables.js'
 
@@ -18,15 +18,23 @@ export const createUserStore = (tables: Tables): UserStore => {
     return true
   }
 
+  const insert = ({ username, password }: NewUser): User | undefined => {
+    if (byUsername.has(username)) return undefined
+    lastId += 1
+    const user = freeze({ id: lastId, username, password, generation: 0 })
+    const row: UserRow = { user, grants: new Set() }
+    users.set(user.id, row)
+    byUsername.set(username, row)
+    return user
+  }
+
   return {
     async insert(username, password) {
-      if (byUsername.has(username)) return undefined
-      lastId += 1
-      const user = freeze({ id: lastId, username, password, generation: 0 })
-      const row: UserRow = { user, grants: new Set() }
-      users.set(user.id, row)
-      byUsername.set(username, row)
-      return user
+      return insert({ username, password })
+    },
+
+    async insertAll(all) {
+      return all.map(insert)
     },
 
     async find(id) {

@@ -3,6 +3,7 @@ import type { Hero, NewHero } from '../../core/model.js'
 import type { HeroStore } from '../../core/ports.js'
 import type { Driver } from './connection/driver.js'
 import { isDuplicate } from './connection/errors.js'
+import { inOrder, insertAlone } from './insert-all.js'
 import { gather } from './lookup/gather.js'
 import { key, type Lookups } from './lookup/lookups.js'
 import { heroes } from './schema.js'
@@ -22,7 +23,7 @@ select ${listed(columns)} from hero
 where id > $1 and strpos(name_lower, $2) > 0
 order by id limit $3`
 
-// The caller sorts the rows by name: two statements that wait for each other's names would deadlock (40P01).
+// Of several rows with one name it inserts the first.
 const { id: _generated, ...stored } = getTableColumns(heroes)
 const { names, from, lists } = manyRows(stored)
 const INSERT = `
@@ -31,16 +32,22 @@ select ${names} from ${from}
 on conflict (name) do nothing
 returning ${listed(columns)}`
 
-export const createHeroStore = (driver: Pick<Driver, 'write' | 'writers'>, lookups: Lookups): HeroStore => {
+const readByName = (rows: readonly unknown[][]): ReadonlyMap<string, Hero> =>
+  new Map(rows.map(readHero).map(hero => [hero.name, hero]))
+
+export const createHeroStore = (
+  driver: Pick<Driver, 'write' | 'writers' | 'transaction'>,
+  lookups: Lookups
+): HeroStore => {
   const { write } = driver
   const writer = builder(write)
 
   const insert = gather(
     driver,
     async (wanted: readonly NewHero[]) => {
+      // Two statements that wait for each other's names would deadlock (40P01).
       const sorted = wanted.toSorted((a, b) => (a.name < b.name ? -1 : 1))
-      const rows = await write(INSERT, lists(sorted.map(toRow)))
-      const stored = new Map(rows.map(readHero).map(hero => [hero.name, hero]))
+      const stored = readByName(await write(INSERT, lists(sorted.map(toRow))))
       return wanted.map(({ name }) => stored.get(name))
     },
     ({ name }) => name
@@ -62,6 +69,14 @@ export const createHeroStore = (driver: Pick<Driver, 'write' | 'writers'>, looku
     },
 
     insert,
+
+    async insertAll(wanted) {
+      const rows = await insertAlone(driver, INSERT, lists(wanted.map(toRow)))
+      return inOrder(
+        wanted.map(({ name }) => name),
+        readByName(rows)
+      )
+    },
 
     async replace(id, hero) {
       const replacing = writer.update(heroes).set(toRow(hero)).where(eq(heroes.id, id))

@@ -3,9 +3,10 @@ import type { PasswordHash, User } from '../../core/model.js'
 import type { UserStore } from '../../core/ports.js'
 import type { Driver } from './connection/driver.js'
 import { removeGrantsInPieces, revokeGrantsInPieces } from './grants-in-pieces.js'
+import { inOrder, insertAlone } from './insert-all.js'
 import { key, type Lookups } from './lookup/lookups.js'
 import { grants, users } from './schema.js'
-import { type Row, typed } from './sql/columns.js'
+import { listed, manyRows, type Row, rowReader, typed } from './sql/columns.js'
 import { builder, prepared, withDriverErrors } from './sql/statements.js'
 import { textElement } from './sql/values.js'
 
@@ -28,6 +29,17 @@ const toUser = ({ hash, salt, ...user }: Omit<User, 'password'> & PasswordHash):
   ...user,
   password: { hash, salt }
 })
+
+const { username, hashedPassword, salt } = users
+const { names, from, lists } = manyRows({ username, hashedPassword, salt })
+// Of several rows with one username it inserts the first.
+const INSERT_ALL = `
+insert into "user" (${names})
+select ${names} from ${from}
+on conflict (username) do nothing
+returning ${listed(columns)}`
+
+const readRow = rowReader(columns)
 
 export const createUserStore = ({ write, transaction }: Driver, lookups: Lookups): UserStore => {
   const writer = builder(write)
@@ -100,6 +112,19 @@ export const createUserStore = ({ write, transaction }: Driver, lookups: Lookups
     async insert(username, password): Promise<User | undefined> {
       const [user] = await insert({ username, hash: password.hash, salt: password.salt })
       return user && { id: user.id, username, password: { hash: password.hash, salt: password.salt }, generation: 0 }
+    },
+
+    async insertAll(wanted) {
+      const rows = await insertAlone(
+        { transaction },
+        INSERT_ALL,
+        lists(wanted.map(({ username, password: { hash, salt } }) => ({ username, hashedPassword: hash, salt })))
+      )
+      const stored = rows.map(values => readUser(readRow(values)))
+      return inOrder(
+        wanted.map(({ username }) => username),
+        new Map(stored.map(user => [user.username, user]))
+      )
     },
 
     find: lookups.create({

@@ -67,6 +67,49 @@ export const heroContract = async (t: Test, createStores: CreateStores): Promise
     t.strictSame(await heroes.list(EVERY), [hero])
   })
 
+  await t.test('heroes that are stored together get ids in their order, and taken names are left out', async t => {
+    const { heroes } = await createStores()
+    const taken = await insert(heroes, 'Celeritas')
+    t.strictSame(await heroes.insertAll([]), [])
+    t.strictSame(await heroes.insertAll([{ name: 'Celeritas' }]), [undefined])
+    const stored = await heroes.insertAll(
+      ['Zorro', 'Celeritas', ...ODD_TEXTS, 'Ant', 'Zorro', 'ant'].map(name => ({ name }))
+    )
+    t.strictSame(
+      stored.map(hero => hero?.name),
+      ['Zorro', undefined, ...ODD_TEXTS, 'Ant', undefined, 'ant']
+    )
+    t.strictSame(await heroes.list(EVERY), [taken, ...stored.filter(hero => hero !== undefined)])
+    tamper(stored)
+    t.equal((await heroes.list({ ...EVERY, limit: 2 }))[1]?.name, 'Zorro')
+  })
+
+  await t.test('heroes that are stored together are found by a part of their names like any other', async t => {
+    const { heroes } = await createStores()
+    const stored = await heroes.insertAll([{ name: 'ὈΔΥΣΣΕΎΣ' }, { name: 'Ant' }])
+    t.strictSame(await heroes.list({ ...EVERY, nameContains: 'ὀδυσ' }), stored.slice(0, 1))
+  })
+
+  await t.test('a thousand heroes are stored together', async t => {
+    const { heroes } = await createStores()
+    const stored = await heroes.insertAll(Array.from({ length: 1000 }, (_, i) => ({ name: `Hero ${i}` })))
+    t.equal(stored.filter(hero => hero !== undefined).length, 1000)
+    t.strictSame(await heroes.list(EVERY), stored)
+  })
+
+  await t.test('when the same heroes are stored together in two orders at once, each is stored once', async t => {
+    const { heroes } = await createStores()
+    await rounds(
+      async round => Array.from({ length: 8 }, (_, i) => ({ name: `${round} ${i}` })),
+      wanted => heroes.insertAll(wanted),
+      wanted => heroes.insertAll(wanted.toReversed()),
+      async (wanted, first, second) => {
+        const stored = [...first, ...second].filter(hero => hero !== undefined)
+        t.strictSame(stored.map(({ name }) => name).sort(), wanted.map(({ name }) => name).sort())
+      }
+    )
+  })
+
   await t.test('names that differ in case, accents or spaces are different names', async t => {
     const { heroes } = await createStores()
     const names = ['Magneta', 'magneta', 'Magneta ', ' Magneta', 'Magnéta', 'Magne\u0301ta']

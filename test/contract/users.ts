@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Test } from 'tap'
 import {
   at,
@@ -69,6 +70,41 @@ export const userContract = async (t: Test, createStores: CreateStores): Promise
     const user = await users.insert('alice', somePassword())
     t.equal(await users.insert('alice', somePassword()), undefined)
     t.strictSame(await users.list(), [user])
+  })
+
+  await t.test('users that are stored together get ids in their order, and taken usernames are left out', async t => {
+    const { users } = await createStores()
+    const taken = await users.insert('alice', somePassword())
+    t.strictSame(await users.insertAll([]), [])
+    const wanted = ['zoe', 'alice', ...ODD_TEXTS, 'bob', 'zoe', 'Bob'].map(username => ({
+      username,
+      password: somePassword()
+    }))
+    const stored = await users.insertAll(wanted)
+    t.strictSame(
+      stored.map(user => user?.username),
+      ['zoe', undefined, ...ODD_TEXTS, 'bob', undefined, 'Bob']
+    )
+    const listed = stored.filter(user => user !== undefined)
+    t.strictSame(await users.list(), [taken, ...listed])
+    for (const [index, user] of stored.entries()) {
+      if (user === undefined) continue
+      t.strictSame(user, { id: user.id, ...wanted[index], generation: 0 })
+      t.strictSame(await users.findByUsername(user.username), user)
+    }
+  })
+
+  await t.test('when the same users are stored together in two orders at once, each is stored once', async t => {
+    const { users } = await createStores()
+    await rounds(
+      async () => Array.from({ length: 4 }, () => ({ username: randomUUID(), password: somePassword() })),
+      wanted => users.insertAll(wanted),
+      wanted => users.insertAll(wanted.toReversed()),
+      async (wanted, first, second) => {
+        const stored = [...first, ...second].filter(user => user !== undefined)
+        t.strictSame(stored.map(({ username }) => username).sort(), wanted.map(({ username }) => username).sort())
+      }
+    )
   })
 
   await t.test('usernames are returned unchanged and are kept apart, whatever their characters', async t => {

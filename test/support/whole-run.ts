@@ -44,6 +44,11 @@ export const noteSecrets = (crypto: Crypto): Crypto => {
       verify(password, stored, caller) {
         note(password, ...(stored ? [stored.hash, stored.salt] : []))
         return passwords.verify(password, stored, caller)
+      },
+      async adopt(old) {
+        const made = await passwords.adopt(old)
+        note(old.hashedPassword, old.salt, made.hash, made.salt)
+        return made
       }
     },
     secrets: {

@@ -1,3 +1,4 @@
+import { pbkdf2Sync } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -75,6 +76,53 @@ t.test('hashes of the reference implementation are verified: argon2id, and argon
   t.equal(await sameCosts.verify('Password', argon2i), 'mismatch')
 })
 
+/** What the predecessor stored: Aqueduct's PBKDF2, made here by Python's hashlib.pbkdf2_hmac. */
+const OLD = { hashedPassword: 'F5xXjIdc5WmrJ1dyMv/mw/tTifssR8Aev9OMezuqxAQ=', salt: 'c2FsdCBvZiB0aGUgb2xkIHNlcnZpY2U=' }
+
+t.test('what the predecessor stored becomes argon2id at once, and its password is right and stale', async t => {
+  const { passwords } = createCrypto()
+  const adopted = await passwords.adopt(OLD)
+  t.match(
+    adopted.hash,
+    /^\$pbkdf2-sha256-argon2id\$[\w-]+\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/
+  )
+  t.equal(Buffer.from(adopted.salt, 'base64').length, 16)
+  t.notMatch(JSON.stringify(adopted), OLD.hashedPassword)
+  t.equal(await passwords.verify('pässword', adopted), 'stale')
+  t.equal(await passwords.verify('password', adopted), 'mismatch')
+  t.equal(await passwords.verify(OLD.hashedPassword, adopted), 'mismatch', 'the old hash is no password')
+  t.not((await passwords.adopt(OLD)).hash, adopted.hash, 'each has a salt of its own')
+  t.equal(await passwords.verify('pässword', { ...adopted, hash: adopted.hash.slice(0, -1) }), 'mismatch')
+})
+
+t.test('the salt of the predecessor is taken as text, whatever it is', async t => {
+  const passwords = hasher()
+  for (const salt of ['$', 'a$argon2id$v=19$', 'sälz', '\u{1f9b8}', ' ', 'x'.repeat(1024)]) {
+    const hashedPassword = pbkdf2Sync('right', salt, 1000, 32, 'sha256').toString('base64')
+    const adopted = await passwords.adopt({ hashedPassword, salt })
+    t.equal(await passwords.verify('right', adopted), 'stale', JSON.stringify(salt))
+    t.equal(await passwords.verify('wrong', adopted), 'mismatch')
+  }
+})
+
+t.test('adopting waits for as long as others hash, and takes no place from them', async t => {
+  const passwords = hasher({ concurrency: 1, queue: 0 })
+  const order: string[] = []
+  const note = (name: string) => () => order.push(name)
+  const hashed = passwords.hash('x').then(note('hashed'))
+  const adopted = [passwords.adopt(OLD), passwords.adopt(OLD), passwords.adopt(OLD)].map(made =>
+    made.then(note('adopted'))
+  )
+  await Promise.all([hashed, ...adopted])
+  t.strictSame(order, ['hashed', 'adopted', 'adopted', 'adopted'])
+})
+
+t.test('adopting rejects when the hash cannot be made, and the next one has its turn', async t => {
+  const passwords = hasher({ concurrency: 1, parameters: { ...CHEAPEST, memoryCost: 1 } })
+  await t.rejects(passwords.adopt(OLD))
+  await t.rejects(passwords.adopt(OLD))
+})
+
 t.test('a malformed hash is a mismatch', async t => {
   const passwords = hasher()
   const { hash, salt } = await passwords.hash('right')
@@ -95,26 +143,31 @@ t.test('a malformed hash is a mismatch', async t => {
   }
 })
 
-t.test('a mismatch takes as long without a hash or with a malformed one, even the first time', async t => {
-  const parameters = { memoryCost: 2048, timeCost: 2, parallelism: 1 }
-  const stored = await hasher({ parameters }).hash('right')
-  const kinds = [stored, undefined, { ...stored, hash: 'malformed' }]
-  const least = kinds.map(() => Number.POSITIVE_INFINITY)
-  // The kinds take turns, so that a busy machine delays all of them alike. The fastest try of each is delayed least.
-  for (let i = 0; i < 30; i++) {
-    for (const [kind, compared] of kinds.entries()) {
-      const passwords = hasher({ parameters })
-      const begin = performance.now()
-      t.equal(await passwords.verify('wrong', compared), 'mismatch')
-      least[kind] = Math.min(least[kind] ?? 0, performance.now() - begin)
+t.test(
+  'a mismatch takes as long without a hash, with a malformed and with an adopted one, even the first time',
+  async t => {
+    // With the cheapest argon2id, PBKDF2 takes most of the time.
+    for (const parameters of [{ memoryCost: 2048, timeCost: 2, parallelism: 1 }, CHEAPEST]) {
+      const stored = await hasher({ parameters }).hash('right')
+      const kinds = [stored, undefined, { ...stored, hash: 'malformed' }, await hasher({ parameters }).adopt(OLD)]
+      const least = kinds.map(() => Number.POSITIVE_INFINITY)
+      // The kinds take turns, so that a busy machine delays all of them alike. The fastest try of each is delayed least.
+      for (let i = 0; i < 30; i++) {
+        for (const [kind, compared] of kinds.entries()) {
+          const passwords = hasher({ parameters })
+          const begin = performance.now()
+          t.equal(await passwords.verify('wrong', compared), 'mismatch')
+          least[kind] = Math.min(least[kind] ?? 0, performance.now() - begin)
+        }
+      }
+      const [usual = 0, ...others] = least
+      for (const other of others) {
+        const ratio = other / usual
+        t.ok(ratio > 0.5 && ratio < 2, `${ratio.toFixed(2)} times as long`)
+      }
     }
   }
-  const [usual = 0, ...others] = least
-  for (const other of others) {
-    const ratio = other / usual
-    t.ok(ratio > 0.5 && ratio < 2, `${ratio.toFixed(2)} times as long`)
-  }
-})
+)
 
 t.test('when the queue is full, hashing and verifying are overloaded, and waiting calls are served', async t => {
   const stored = await hasher().hash('right')

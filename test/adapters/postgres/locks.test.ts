@@ -124,6 +124,24 @@ t.test('inserts of the same names on two instances, in opposite orders, do not d
   t.equal(await deadlocks(), 0)
 })
 
+t.test('imports of the same names on two instances, in opposite orders, do not deadlock', async t => {
+  const instances = await openTwo(t)
+  const { one, other, deadlocks } = instances
+  for (const order of [
+    ['a', 'b', 'c'],
+    ['c', 'b', 'a']
+  ]) {
+    const heroes = order.map(name => ({ name: `${name} ${randomUUID()}` }))
+    const query = `insert into hero (name, name_lower) values ('${heroes[1]?.name}', '')`
+    const inserted = await meeting(instances, query, () =>
+      Promise.all([one.stores.heroes.insertAll(heroes), other.stores.heroes.insertAll(heroes.toReversed())])
+    )
+    const stored = inserted.flat().flatMap(hero => hero?.name ?? [])
+    t.strictSame(stored.sort(), heroes.map(({ name }) => name).sort(), 'each is stored once')
+  }
+  t.equal(await deadlocks(), 0)
+})
+
 t.test('attempts under the same keys on two instances, in opposite orders, do not deadlock', async t => {
   const instances = await openTwo(t)
   const { one, other, deadlocks } = instances

@@ -176,7 +176,7 @@ t.test('no statement reads a table of 100,000 rows whole, except full lists and 
   }
   for (const [name, store] of Object.entries(stores)) {
     for (const each of Object.keys(store)) {
-      t.ok(methods[`${name}.${each}`] || each === 'insert', `${name}.${each} is looked at`)
+      t.ok(methods[`${name}.${each}`] || each.startsWith('insert'), `${name}.${each} is looked at`)
     }
   }
 

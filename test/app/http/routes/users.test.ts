@@ -149,6 +149,7 @@ t.test(
     const given: (HashCaller | undefined)[] = []
     const { hash, verify } = world.ports.passwords
     const passwords: PasswordHasher = {
+      ...world.ports.passwords,
       hash(password, caller) {
         given.push(caller)
         return hash(password, caller)
