@@ -70,7 +70,7 @@ const ROOMS: Record<string, { readonly rooms: readonly string[]; readonly packag
   },
   'app/cli': {
     rooms: ['core', 'app/compose.ts', 'app/settings.ts', 'app/settings-advice.ts'],
-    packages: ['node:', 'commander', 'heroes/package.json']
+    packages: ['node:', 'commander', 'csv-parse', 'heroes/package.json']
   },
   'app/main.ts': { rooms: ['app/cli', 'app/serve'], packages: [] }
 }

@@ -7,8 +7,10 @@ import { addClientCommands } from './clients.js'
 import type { CommandContext } from './context.js'
 import { addDoctorCommand } from './doctor.js'
 import { createEventLines } from './events.js'
+import { addHeroCommands } from './heroes.js'
 import { printable, toPrintableJson } from './printable.js'
 import { addScopeCommands } from './scopes.js'
+import { createStatusLine, type StatusLine } from './status-line.js'
 import { type Terminal, UsageError } from './terminal.js'
 import { addUserCommands } from './users.js'
 
@@ -32,13 +34,16 @@ export const runCommand = async (
   openApi: OpenApi
 ): Promise<number> => {
   let exitCode = 0
-  const { stdout, stderr } = terminal
+  const { stdout } = terminal
+  const stderr = createStatusLine(terminal.stderr)
   const refuse = (reason: string): void => {
     stderr.write(`heroes: ${printable(reason.trim().replaceAll(/\s*\n\s*/g, ' '))}\n`)
   }
   const context: CommandContext = {
     env,
     terminal,
+    status: stderr,
+    refuse,
     withUseCases: work => administer(env, stderr, work),
     print: (json, value, lines) => {
       stdout.write(json ? `${toPrintableJson(value)}\n` : lines.map(line => `${printable(line)}\n`).join(''))
@@ -83,6 +88,7 @@ export const runCommand = async (
   addClientCommands(program, context)
   addScopeCommands(program, context)
   addUserCommands(program, context)
+  addHeroCommands(program, context)
   addDoctorCommand(program, context)
 
   try {
@@ -104,7 +110,7 @@ export const runCommand = async (
 
 const administer = async (
   env: Environment,
-  stderr: NodeJS.WritableStream,
+  stderr: Pick<StatusLine, 'write'>,
   work: (useCases: UseCases) => Promise<void>,
   changes: Partial<Settings> = {}
 ): Promise<void> => {

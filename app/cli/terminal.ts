@@ -1,12 +1,13 @@
 import { createInterface } from 'node:readline/promises'
-import { Writable } from 'node:stream'
+import { Readable, Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { printable } from './printable.js'
 
 /** The streams of the process, handed in so that a test can use its own. */
 export interface Terminal {
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean }
   readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean }
-  readonly stderr: NodeJS.WritableStream
+  readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean }
 }
 
 /** The command line or what was entered is wrong. The exit code is 2, as it is for errors that commander finds. */
@@ -43,6 +44,15 @@ export const confirm = async ({ stdin, stderr }: Terminal, question: string, ref
   lines.close()
   if (answer.done) stderr.write('\n')
   if (!/^\s*y(?:es)?\s*$/i.test(String(answer.value))) throw new Error(printable(refusal))
+}
+
+/** Writes the texts as fast as the stream takes them. Rejects when its reader leaves. */
+export const writeAll = async (stdout: Terminal['stdout'], texts: AsyncIterable<string>): Promise<void> => {
+  try {
+    await pipeline(Readable.from(texts), stdout, { end: false })
+  } catch (error) {
+    throw Object(error).code === 'EPIPE' ? new Error('the reader of the output has left') : error
+  }
 }
 
 const firstLine = async (stdin: NodeJS.ReadableStream): Promise<string> => {

@@ -1,8 +1,27 @@
 import type { Command } from 'commander'
+import type { PredecessorUser } from '../../core/index.js'
 import type { CommandContext } from './context.js'
+import { type Kind, runImport } from './importing.js'
 import { confirm, readHidden } from './terminal.js'
 
-export const addUserCommands = (program: Command, { terminal, withUseCases, print }: CommandContext): void => {
+/** Each of them takes a hash of some 10 ms: a batch takes about a second. */
+const USERS_OF_A_BATCH = 100
+
+const PREDECESSOR_USERS: Kind<PredecessorUser> = {
+  nouns: ['user', 'users'],
+  keys: ['username', 'hashedpassword', 'salt'],
+  hasCsv: false,
+  batch: USERS_OF_A_BATCH,
+  toItem: textOf => ({
+    username: textOf('username'),
+    hashedPassword: textOf('hashedpassword'),
+    salt: textOf('salt')
+  }),
+  store: (useCases, users) => useCases.importUsers(users)
+}
+
+export const addUserCommands = (program: Command, context: CommandContext): void => {
+  const { terminal, withUseCases, print } = context
   const users = program.command('user').description('administers users')
 
   users
@@ -31,6 +50,12 @@ export const addUserCommands = (program: Command, { terminal, withUseCases, prin
         print(json, { id: user.id, username: user.username }, [`The user ${user.username} is registered.`])
       })
     })
+
+  users
+    .command('import <file>')
+    .description("stores users with the hashes of the service's predecessor, of JSON lines; - reads stdin")
+    .option('--json', 'print JSON')
+    .action((file: string, { json }: { json?: true }) => runImport(context, PREDECESSOR_USERS, file, json))
 
   users
     .command('set-password <name>')

@@ -18,10 +18,14 @@ export interface Ran {
 type Input = string | Buffer | PassThrough
 
 /** Runs one command with no environment but `env`. A `line` that is one text is split at its spaces. */
-export const heroes = async (line: string | readonly string[], env: Environment, stdin: Input = ''): Promise<Ran> => {
+export const heroes = async (
+  line: string | readonly string[],
+  env: Environment,
+  stdin: Input = '',
+  stderr = new PassThrough(),
+  stdout = new PassThrough({ highWaterMark: 10_000_000 })
+): Promise<Ran> => {
   const argv = typeof line === 'string' ? line.split(' ') : line
-  const stdout = new PassThrough()
-  const stderr = new PassThrough()
   const input = stdin instanceof PassThrough ? stdin : new PassThrough().end(stdin)
   const code = await runCommand(argv, env, { stdin: input, stdout, stderr }, serve, openApi)
   const read = (stream: PassThrough): string => String(stream.read() ?? '')

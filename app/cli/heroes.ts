@@ -1,0 +1,60 @@
+import type { Command } from 'commander'
+import type { NewHero, UseCases } from '../../core/index.js'
+import type { CommandContext } from './context.js'
+import { type Kind, runImport } from './importing.js'
+import { toPrintableJson } from './printable.js'
+import { writeAll } from './terminal.js'
+
+const HEROES: Kind<NewHero> = {
+  nouns: ['hero', 'heroes'],
+  keys: ['name'],
+  hasCsv: true,
+  batch: 1000,
+  toItem: textOf => ({ name: textOf('name') }),
+  store: (useCases, heroes) => useCases.importHeroes(heroes)
+}
+
+export const addHeroCommands = (program: Command, context: CommandContext): void => {
+  program
+    .command('export')
+    .description('prints the heroes as JSON lines, without their ids')
+    .option('--json', 'print one JSON array')
+    .action(({ json }: { json?: true }) =>
+      context.withUseCases(useCases =>
+        writeAll(context.terminal.stdout, json ? asArray(heroTexts(useCases)) : asLines(heroTexts(useCases)))
+      )
+    )
+
+  program
+    .command('import <file>')
+    .description('stores heroes of JSON lines ({"name":...}), or of a .csv file with a header; - reads stdin')
+    .option('--json', 'print JSON')
+    .action((file: string, { json }: { json?: true }) => runImport(context, HEROES, file, json))
+}
+
+/** How many heroes are read at a time. */
+const PAGE = 1000
+
+/** Each hero as JSON, in pages. */
+async function* heroTexts({ heroPage }: UseCases): AsyncGenerator<readonly string[]> {
+  let after: number | undefined
+  do {
+    const page = await heroPage({ nameContains: undefined, after, limit: PAGE })
+    yield page.heroes.map(({ name }) => toPrintableJson({ name }))
+    after = page.nextAfter
+  } while (after !== undefined)
+}
+
+async function* asLines(pages: AsyncIterable<readonly string[]>): AsyncGenerator<string> {
+  for await (const page of pages) yield page.map(text => `${text}\n`).join('')
+}
+
+async function* asArray(pages: AsyncIterable<readonly string[]>): AsyncGenerator<string> {
+  let before = '['
+  for await (const page of pages) {
+    if (page.length === 0) continue
+    yield before + page.join()
+    before = ','
+  }
+  yield before === '[' ? '[]\n' : ']\n'
+}

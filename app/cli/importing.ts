@@ -1,0 +1,139 @@
+import { open } from 'node:fs/promises'
+import type { ImportOutcome, UseCases } from '../../core/index.js'
+import type { CommandContext } from './context.js'
+import { type Entry, readCsv, readJsonLines } from './entries.js'
+import { readLines } from './lines.js'
+
+/** A kind of record that a file may bring. */
+export interface Kind<Item> {
+  /** One and many, as in `1 hero` and `2 heroes`. */
+  readonly nouns: readonly [one: string, many: string]
+  /** The keys of a record, whose values are texts. It may also have an `id`, which is ignored. */
+  readonly keys: readonly string[]
+  readonly hasCsv: boolean
+  /** How many records are stored together, all or none. */
+  readonly batch: number
+  toItem(textOf: (key: string) => string): Item
+  store(useCases: UseCases, items: readonly Item[]): Promise<readonly ImportOutcome[]>
+}
+
+/** An entry of a file that has the form of a record, or what is wrong with it. */
+type Read<Item> = { readonly number: number; readonly item: Item } | { readonly number: number; readonly fault: string }
+
+/**
+ * Stores the records of a file, `-` for stdin, batch by batch, and prints how many there were. Tells of each wrong line
+ * with its number and goes on. Rejects at the end when there was one.
+ */
+export const runImport = async <Item>(
+  { terminal, status, withUseCases, print, refuse }: CommandContext,
+  { nouns: [one, many], batch: size, store, ...kind }: Kind<Item>,
+  file: string,
+  json: boolean | undefined
+): Promise<void> => {
+  const counts = { imported: 0, present: 0, refused: 0 }
+  const source = await openSource(file, terminal.stdin)
+
+  const flush = async (useCases: UseCases, batch: readonly Read<Item>[]): Promise<void> => {
+    const sound = batch.filter(read => 'item' in read)
+    const wrong = batch.filter(read => 'fault' in read)
+    const outcomes = await store(
+      useCases,
+      sound.map(({ item }) => item)
+    )
+    for (const [index, { number }] of sound.entries()) {
+      const outcome = outcomes[index]
+      if (typeof outcome === 'object') wrong.push({ number, fault: outcome.refused })
+      else counts[outcome === 'imported' ? 'imported' : 'present'] += 1
+    }
+    counts.refused += wrong.length
+    for (const { number, fault } of wrong.toSorted((a, b) => a.number - b.number)) refuse(`line ${number}: ${fault}`)
+    status.show(() => {
+      const shown = `${counts.imported + counts.present} ${many}, ${counts.refused} refused`
+      const share = source.share()
+      return share === undefined ? shown : `${drawBar(share)}  ${shown}`
+    })
+  }
+
+  await withUseCases(async useCases => {
+    let batch: Read<Item>[] = []
+    for await (const entry of readEntries(file, source.chunks, kind)) {
+      batch.push(readRecord(entry, kind))
+      if (batch.length < size) continue
+      await flush(useCases, batch)
+      batch = []
+    }
+    await flush(useCases, batch)
+  }).finally(() => {
+    status.clear()
+    return source.close()
+  })
+  const count = (number: number): string => `${number} ${number === 1 ? one : many}`
+  print(json, counts, [
+    `${count(counts.imported)} imported, ${counts.present} there already, ${counts.refused} refused`
+  ])
+  if (counts.refused > 0) {
+    throw new Error(`${counts.refused} ${counts.refused === 1 ? 'line was' : 'lines were'} refused`)
+  }
+}
+
+interface Source {
+  readonly chunks: AsyncIterable<Buffer | string>
+  /** How much of the file has been read, from 0 to 1; undefined when its length is not known. */
+  share(): number | undefined
+  close(): Promise<void>
+}
+
+/** Rejects when the file cannot be opened. */
+const openSource = async (file: string, stdin: AsyncIterable<Buffer | string>): Promise<Source> => {
+  const cannotRead = (error: unknown): Error => new Error(`${file} cannot be read: ${Object(error).message}`)
+  if (file === '-') return { chunks: stdin, share: () => undefined, close: async () => {} }
+  const handle = await open(file).catch((error: unknown) => {
+    throw cannotRead(error)
+  })
+  const { size } = await handle.stat()
+  let read = 0
+  return {
+    chunks: (async function* () {
+      try {
+        for await (const chunk of handle.createReadStream({ autoClose: false })) {
+          read += chunk.length
+          yield chunk
+        }
+      } catch (error) {
+        throw cannotRead(error)
+      }
+    })(),
+    share: () => (size === 0 ? undefined : Math.min(1, read / size)),
+    close: () => handle.close()
+  }
+}
+
+const readEntries = (
+  file: string,
+  chunks: Source['chunks'],
+  { keys, hasCsv }: Pick<Kind<unknown>, 'keys' | 'hasCsv'>
+): AsyncIterable<Entry> => {
+  const lines = readLines(chunks)
+  return hasCsv && /\.csv$/i.test(file) ? readCsv(lines, [...keys, 'id'], keys) : readJsonLines(lines)
+}
+
+const readRecord = <Item>(entry: Entry, { keys, toItem }: Pick<Kind<Item>, 'keys' | 'toItem'>): Read<Item> => {
+  if ('fault' in entry) return entry
+  const { number, value } = entry
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return { number, fault: `it must be an object with ${keys.join(', ')}` }
+  }
+  const fields = new Map<string, unknown>(Object.entries(value))
+  const wrong = keys.find(key => typeof fields.get(key) !== 'string')
+  if (wrong !== undefined) return { number, fault: `${wrong} must be a text` }
+  const isKnown = (key: string): boolean => key === 'id' || keys.includes(key)
+  if (![...fields.keys()].every(isKnown)) return { number, fault: `it has a key other than ${keys.join(', ')}` }
+  return { number, item: toItem(key => String(fields.get(key))) }
+}
+
+const BAR_LENGTH = 24
+
+const drawBar = (share: number): string => {
+  const full = Math.round(share * BAR_LENGTH)
+  return `[${'#'.repeat(full)}${'.'.repeat(BAR_LENGTH - full)}] ${Math.floor(share * 100)} %`
+}
