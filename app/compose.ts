@@ -77,6 +77,10 @@ export const prepareSchema = async ({ database }: Composition, settings: Setting
   }
 }
 
+/** The folder, when {@link compose} failed because another process, such as the running service, has its database. */
+export const folderInUse = (error: unknown, { database }: Settings): string | undefined =>
+  database.kind === 'embedded' && Object(Object(error).reason).name === 'FolderInUseError' ? database.folder : undefined
+
 /** Whether {@link prepareSchema} failed for a database that is away or takes no writes, which may end. */
 export const mayPrepareLater = (error: unknown): boolean =>
   error instanceof UnusableSettingError && error.reason instanceof DomainError
@@ -131,7 +135,7 @@ const openDatabase = async (settings: DatabaseSettings, observer: Observer): Pro
     case 'embedded': {
       const { openEmbedded } = await import('../adapters/postgres/database.js')
       return openEmbedded(settings.folder, observer).catch((error: unknown) => {
-        throw new UnusableSettingError('DATA_DIR', Object(error).message)
+        throw new UnusableSettingError('DATA_DIR', Object(error).message, error)
       })
     }
     case 'server': {

@@ -56,9 +56,11 @@ const ROOMS: Record<string, { readonly rooms: readonly string[]; readonly packag
     ],
     packages: []
   },
+  'app/control': { rooms: ['core'], packages: ['node:', 'heroes/package.json'] },
   'app/serve': {
     rooms: [
       'core',
+      'app/control',
       'app/http',
       'app/http/server.ts',
       'app/compose.ts',
@@ -69,7 +71,7 @@ const ROOMS: Record<string, { readonly rooms: readonly string[]; readonly packag
     packages: ['node:', 'fastify', 'pino', 'prom-client']
   },
   'app/cli': {
-    rooms: ['core', 'app/compose.ts', 'app/settings.ts', 'app/settings-advice.ts'],
+    rooms: ['core', 'app/control', 'app/compose.ts', 'app/settings.ts', 'app/settings-advice.ts'],
     packages: ['node:', 'commander', 'csv-parse', 'heroes/package.json']
   },
   'app/main.ts': { rooms: ['app/cli', 'app/serve'], packages: [] }

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type Client, type ClientChanges, defaultGrantTypes, grantTypes } from '../../core/index.js'
 import type { CommandContext } from './context.js'
+import { toTable } from './table.js'
 import { confirm, readHidden, UsageError } from './terminal.js'
 
 interface AddOptions {
@@ -72,7 +73,7 @@ export const addClientCommands = (program: Command, { terminal, withUseCases, pr
     .action(({ json }: { json?: true }) =>
       withUseCases(async useCases => {
         const found = await useCases.listClients()
-        print(json, found.map(toJson), found.map(toLine))
+        print(json, found.map(toJson), toLines(found))
       })
     )
 
@@ -83,7 +84,7 @@ export const addClientCommands = (program: Command, { terminal, withUseCases, pr
     .action((id: string, { json }: { json?: true }) =>
       withUseCases(async useCases => {
         const client = await useCases.findClient(id)
-        print(json, toJson(client), [toLine(client)])
+        print(json, toJson(client), toLines([client]))
       })
     )
 
@@ -125,7 +126,7 @@ export const addClientCommands = (program: Command, { terminal, withUseCases, pr
       if (Object.keys(changes).length === 0) throw new UsageError('say what to change')
       await withUseCases(async useCases => {
         const client = await useCases.changeClient(id, changes)
-        print(options.json, toJson(client), [toLine(client)])
+        print(options.json, toJson(client), toLines([client]))
       })
     })
 
@@ -186,15 +187,19 @@ const toJson = (client: Client) => ({
   ...ofClient(client)
 })
 
-const toLine = (client: Client): string =>
-  [
-    client.id,
-    client.secretDigest === undefined ? 'public' : 'confidential',
-    client.redirectUris.join(' ') || '(no redirect URI)',
-    client.allowedScopes.join(' ') || '(no scopes)',
-    client.grantTypes.join(' ') || '(no grant types)',
-    client.requirePkce ? 'PKCE required' : 'PKCE optional',
-    client.name ?? ''
-  ]
-    .join('  ')
-    .trimEnd()
+const toLines = (clients: readonly Client[]): readonly string[] =>
+  toTable(
+    ['ID', 'KIND', 'REDIRECT URIS', 'SCOPES', 'GRANT TYPES', 'PKCE', 'NAME'],
+    clients.map(({ id, secretDigest, redirectUris, allowedScopes, grantTypes, requirePkce, name }) => [
+      id,
+      secretDigest === undefined ? 'public' : 'confidential',
+      redirectUris.join(' ') || NONE,
+      allowedScopes.join(' ') || NONE,
+      grantTypes.join(' ') || NONE,
+      requirePkce ? 'required' : 'optional',
+      name ?? NONE
+    ]),
+    'No clients are registered.'
+  )
+
+const NONE = '-'

@@ -1,20 +1,32 @@
 import { createRequire } from 'node:module'
 import { Command, CommanderError } from 'commander'
-import { DomainError, type UseCases } from '../../core/index.js'
-import { compose, prepareSchema } from '../compose.js'
+import { DomainError } from '../../core/index.js'
+import { compose, folderInUse, prepareSchema } from '../compose.js'
+import type { Administration } from '../control/protocol.js'
 import { type Environment, readSettings, SettingError, type Settings, settingsHelp } from '../settings.js'
 import { addClientCommands } from './clients.js'
 import type { CommandContext } from './context.js'
 import { addDoctorCommand } from './doctor.js'
 import { createEventLines } from './events.js'
 import { addHeroCommands } from './heroes.js'
+import { INTERRUPTED } from './interrupt.js'
 import { printable, toPrintableJson } from './printable.js'
 import { addScopeCommands } from './scopes.js'
 import { createStatusLine, type StatusLine } from './status-line.js'
-import { type Terminal, UsageError } from './terminal.js'
+import { InterruptedError, type Terminal, UsageError } from './terminal.js'
 import { addUserCommands } from './users.js'
 
 const { version }: { version: string } = createRequire(import.meta.url)('heroes/package.json')
+
+const FIRST_STEPS = `To begin:
+
+  heroes serve                       starts the service, and shows a first client and how to try it
+  heroes client rotate-secret local  makes a new secret for that client, where the first is lost
+  heroes doctor                      says what is fine, risky or wrong about settings and database
+  heroes --help                      lists every command and every setting
+
+In a checkout, each is \`npm run heroes -- <command>\`.
+`
 
 /** Runs the service until the process is asked to end, then resolves to the exit code. */
 export type Serve = (settings: Settings, stdout: Terminal['stdout']) => Promise<number>
@@ -69,21 +81,19 @@ export const runCommand = async (
   program
     .command('migrate')
     .description('applies pending migrations')
-    .action(() =>
-      administer(
-        env,
-        stderr,
-        async () => {
-          stdout.write('The database is up to date.\n')
-        },
-        { migrate: true }
-      )
+    .option('--json', 'print JSON')
+    .action(({ json }: { json?: true }) =>
+      administer(env, stderr, async () => context.print(json, { upToDate: true }, ['The database is up to date.']), {
+        migrate: true
+      })
     )
   program
     .command('openapi')
     .description('prints the OpenAPI document, without a database')
-    .action(async () => {
-      stdout.write(`${JSON.stringify(JSON.parse(await openApi(readSettings(env))), null, 2)}\n`)
+    .option('--json', 'print it as one line')
+    .action(async ({ json }: { json?: true }) => {
+      const document: unknown = JSON.parse(await openApi(readSettings(env)))
+      stdout.write(`${JSON.stringify(document, null, json ? 0 : 2)}\n`)
     })
   addClientCommands(program, context)
   addScopeCommands(program, context)
@@ -99,10 +109,12 @@ export const runCommand = async (
       // It is thrown for --help too. Of a refusal commander has written the reason, unless a command is missing.
       if (error.exitCode === 0) return 0
       if (error.code === 'commander.help') {
+        if (argv.length === 0) stdout.write(FIRST_STEPS)
         refuse(`a command is missing; \`${['heroes', ...argv].join(' ')} --help\` lists them`)
       }
       return 2
     }
+    if (error instanceof InterruptedError) return INTERRUPTED
     refuse(describe(error))
     return error instanceof SettingError || error instanceof UsageError ? 2 : 1
   }
@@ -111,17 +123,27 @@ export const runCommand = async (
 const administer = async (
   env: Environment,
   stderr: Pick<StatusLine, 'write'>,
-  work: (useCases: UseCases) => Promise<void>,
+  work: (useCases: Administration) => Promise<void>,
   changes: Partial<Settings> = {}
 ): Promise<void> => {
   const settings = { ...readSettings(env), ...changes }
   if (settings.database.kind === 'memory') {
     throw new DomainError('invalid_input', 'DATABASE_URL is memory:, where there is nothing to administer')
   }
-  const composition = await compose(settings)
+  const events = createEventLines(settings.logLevel, stderr)
+  const composition = await compose(settings).catch(async (error: unknown) => {
+    const folder = folderInUse(error, settings)
+    if (folder === undefined) throw error
+    // Imported when it is wanted: no other command needs it.
+    const { callService } = await import('../control/client.js')
+    const service = await callService(folder, events)
+    if (service === undefined) throw error
+    return service
+  })
+  if ('useCases' in composition) return work(composition.useCases).finally(composition.close)
   try {
     await prepareSchema(composition, settings)
-    await work(composition.createUseCases(createEventLines(settings.logLevel, stderr)))
+    await work(composition.createUseCases(events))
   } finally {
     await composition.database.close()
   }

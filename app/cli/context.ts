@@ -1,4 +1,4 @@
-import type { UseCases } from '../../core/index.js'
+import type { Administration } from '../control/protocol.js'
 import type { Environment } from '../settings.js'
 import type { StatusLine } from './status-line.js'
 import type { Terminal } from './terminal.js'
@@ -9,8 +9,11 @@ export interface CommandContext {
   readonly terminal: Terminal
   /** What stands below the lines on stderr. */
   readonly status: StatusLine
-  /** Opens the database, updates its schema, runs `work` and closes the database. Rejects on `memory:`. */
-  withUseCases(work: (useCases: UseCases) => Promise<void>): Promise<void>
+  /**
+   * Opens the database, updates its schema, runs `work` and closes the database. Where a service has the embedded
+   * database, `work` runs with the use cases of that service. Rejects on `memory:`.
+   */
+  withUseCases(work: (useCases: Administration) => Promise<void>): Promise<void>
   /** Writes to stdout: `value` as one line of JSON, or else `lines`. Unsafe characters of either are escaped. */
   print(json: boolean | undefined, value: unknown, lines: readonly string[]): void
   /** Writes one line to stderr that begins `heroes: `. Unsafe characters are escaped. */

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
-import type { NewHero, UseCases } from '../../core/index.js'
+import type { NewHero } from '../../core/index.js'
+import type { Administration } from '../control/protocol.js'
 import type { CommandContext } from './context.js'
 import { type Kind, runImport } from './importing.js'
 import { toPrintableJson } from './printable.js'
@@ -36,7 +37,7 @@ export const addHeroCommands = (program: Command, context: CommandContext): void
 const PAGE = 1000
 
 /** Each hero as JSON, in pages. */
-async function* heroTexts({ heroPage }: UseCases): AsyncGenerator<readonly string[]> {
+async function* heroTexts({ heroPage }: Administration): AsyncGenerator<readonly string[]> {
   let after: number | undefined
   do {
     const page = await heroPage({ nameContains: undefined, after, limit: PAGE })

@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises'
-import type { ImportOutcome, UseCases } from '../../core/index.js'
+import type { ImportOutcome } from '../../core/index.js'
+import type { Administration } from '../control/protocol.js'
 import type { CommandContext } from './context.js'
 import { type Entry, readCsv, readJsonLines } from './entries.js'
 import { readLines } from './lines.js'
@@ -14,7 +15,7 @@ export interface Kind<Item> {
   /** How many records are stored together, all or none. */
   readonly batch: number
   toItem(textOf: (key: string) => string): Item
-  store(useCases: UseCases, items: readonly Item[]): Promise<readonly ImportOutcome[]>
+  store(useCases: Administration, items: readonly Item[]): Promise<readonly ImportOutcome[]>
 }
 
 /** An entry of a file that has the form of a record, or what is wrong with it. */
@@ -33,7 +34,7 @@ export const runImport = async <Item>(
   const counts = { imported: 0, present: 0, refused: 0 }
   const source = await openSource(file, terminal.stdin)
 
-  const flush = async (useCases: UseCases, batch: readonly Read<Item>[]): Promise<void> => {
+  const flush = async (useCases: Administration, batch: readonly Read<Item>[]): Promise<void> => {
     const sound = batch.filter(read => 'item' in read)
     const wrong = batch.filter(read => 'fault' in read)
     const outcomes = await store(

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { CommandContext } from './context.js'
+import { toTable } from './table.js'
 import { confirm } from './terminal.js'
 
 export const addScopeCommands = (program: Command, { terminal, withUseCases, print }: CommandContext): void => {
@@ -15,7 +16,11 @@ export const addScopeCommands = (program: Command, { terminal, withUseCases, pri
         print(
           json,
           found,
-          found.map(({ name, text }) => `${name}  ${text}`)
+          toTable(
+            ['SCOPE', 'TEXT'],
+            found.map(({ name, text }) => [name, text]),
+            'No scope has words.'
+          )
         )
       })
     )

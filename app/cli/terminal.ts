@@ -15,9 +15,15 @@ export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
+/** Somebody has pressed Ctrl-C at a question. */
+export class InterruptedError extends Error {
+  override readonly name = 'InterruptedError'
+}
+
 /**
  * Reads a secret line. On a terminal it is typed twice without echo; otherwise it is the first line of stdin.
- * Throws {@link UsageError} when the entries differ, nothing is entered, or stdin is not UTF-8.
+ * Throws {@link UsageError} when the entries differ, nothing is entered, or stdin is not UTF-8, and
+ * {@link InterruptedError}.
  */
 export const readHidden = async (terminal: Terminal, label: string): Promise<string> => {
   if (terminal.stdin.isTTY !== true) return firstLine(terminal.stdin)
@@ -70,12 +76,19 @@ const hiddenQuestions = ({ stdin, stderr }: Terminal): ((prompt: string) => Prom
   // readline echoes what is typed to its output, which goes nowhere. The prompts go to stderr: stdout has the result.
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
   const lines = createInterface({ input: stdin, output: nowhere, terminal: true, historySize: 0 })
+  let isInterrupted = false
+  // With the terminal in raw mode Ctrl-C is a character, and no signal.
+  lines.on('SIGINT', () => {
+    isInterrupted = true
+    lines.close()
+  })
   // The iterator keeps a line that arrives before its prompt, so a person may paste both entries at once.
   const entered = lines[Symbol.asyncIterator]()
   const ask = async (prompt: string): Promise<string> => {
     stderr.write(prompt)
     const line = await entered.next()
     stderr.write('\n')
+    if (isInterrupted) throw new InterruptedError()
     if (line.done) throw new UsageError('nothing was entered')
     return line.value
   }

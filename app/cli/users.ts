@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { PredecessorUser } from '../../core/index.js'
 import type { CommandContext } from './context.js'
 import { type Kind, runImport } from './importing.js'
+import { toTable } from './table.js'
 import { confirm, readHidden } from './terminal.js'
 
 /** Each of them takes a hash of some 10 ms: a batch takes about a second. */
@@ -34,7 +35,11 @@ export const addUserCommands = (program: Command, context: CommandContext): void
         print(
           json,
           found,
-          found.map(({ id, username }) => `${id}  ${username}`)
+          toTable(
+            ['ID', 'USERNAME'],
+            found.map(({ id, username }) => [String(id), username]),
+            'No users are registered.'
+          )
         )
       })
     )

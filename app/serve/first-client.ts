@@ -40,7 +40,7 @@ export const registerFirstClient = async (
   const scopeQuery =
     client.allowedScopes.length === 0 ? '' : `&${new URLSearchParams({ scope: client.allowedScopes.join(' ') })}`
   return `
-A first client is registered. Its secret is shown this once.
+A first client is registered. Its secret is shown this once; \`heroes client rotate-secret ${client.id}\` makes another.
 
   client_id      ${client.id}
   client_secret  ${secret}

@@ -7,6 +7,7 @@ import { buildMetricsServer, buildServer } from '../http/server.js'
 import type { Settings } from '../settings.js'
 import { type Finding, keptSecret, startWarnings } from '../settings-advice.js'
 import { type Chores, startChores } from './chores.js'
+import { takeCommands } from './commands.js'
 import { createDrain } from './drain.js'
 import { registerFirstClient } from './first-client.js'
 import { listen } from './listen.js'
@@ -105,7 +106,8 @@ const runServer = async (
   const log = createLog(settings.logLevel)
   const { database, createUseCases } = composition
   const securityLog = createSecurityLog(log.logger)
-  const useCases = createUseCases(metrics?.counting(securityLog) ?? securityLog)
+  const events = metrics?.counting(securityLog) ?? securityLog
+  const useCases = createUseCases(events)
   let port = settings.port
   const publicUrl = (): string => settings.publicUrl ?? `http://localhost:${port}`
   const ready = async (): Promise<void> => {
@@ -118,31 +120,31 @@ const runServer = async (
   const http = buildServer({ ...settings, useCases, log: measuredLog, publicUrl, ready, callbackPage: forTrials })
   const drain = createDrain(http)
   let stopMetrics: (() => Promise<void>) | undefined
+  let stopCommands: (() => Promise<void>) | undefined
   let chores: Chores | undefined
   try {
     const url = await listen(http, settings.host, { name: 'PORT', port })
     if (port === 0) port = Number(new URL(url).port)
     if (metrics !== undefined) stopMetrics = await serveMetrics(metrics, composition, settings, log)
+    const scopes = [settings.readScope, settings.writeScope].filter(scope => scope !== undefined)
+    const instructions = forTrials ? await registerFirstClient(useCases, port, publicUrl(), scopes) : undefined
+    stopCommands = await takeCommands(settings.database, createUseCases, events, log.logger)
     log.logger.info({ host: settings.host, port, publicUrl: publicUrl() }, 'listening')
     const warn = ({ check, message, advice }: Finding): void =>
       log.logger.warn({ check, advice }, `${check}: ${message}`)
     startWarnings(settings).forEach(warn)
     chores = startChores(useCases, database, log.logger)
-    if (forTrials) {
-      const scopes = [settings.readScope, settings.writeScope].filter(scope => scope !== undefined)
-      const instructions = await registerFirstClient(useCases, port, publicUrl(), scopes)
-      if (instructions !== undefined) {
-        // Whoever reads standard output may have left, which must not end the service.
-        stdout.on('error', () => {}).write(instructions)
-        if (stdout.isTTY !== true) warn(keptSecret)
-      }
+    if (instructions !== undefined) {
+      // Whoever reads standard output may have left, which must not end the service.
+      stdout.on('error', () => {}).write(instructions)
+      if (stdout.isTTY !== true) warn(keptSecret)
     }
     const later = prepared ? undefined : prepareLater(composition, stop, settings, log.logger)
     await Promise.race([stop.signalled, later?.then(() => stop.signalled) ?? stop.signalled])
     await delayDrain(stop, settings, log.logger)
     log.logger.info('shutting down')
   } finally {
-    await Promise.all([drain(), chores?.stop()])
+    await Promise.all([drain(), chores?.stop(), stopCommands?.()])
     // The last of all, so that the drain can be watched.
     await stopMetrics?.()
     log.end()

@@ -67,12 +67,13 @@ t.test('client list and show print the clients without their secrets', async t =
   t.strictSame(await run('client show app'), {
     code: 0,
     stdout:
-      'app  confidential  https://app.example/cb http://localhost/  a b:c  client_credentials password  PKCE optional  The App\n',
+      'ID   KIND          REDIRECT URIS                             SCOPES  GRANT TYPES                  PKCE      NAME\n' +
+      'app  confidential  https://app.example/cb http://localhost/  a b:c   client_credentials password  optional  The App\n',
     stderr: ''
   })
   t.match(
     (await run('client list')).stdout,
-    /\nspa {2}public {2}\(no redirect URI\) {2}\(no scopes\) {2}password authorization_code refresh_token {2}PKCE required\n/
+    /^ID +KIND +REDIRECT URIS .*\n[\s\S]*\nspa {5}public {8}- {41}- {7}password authorization_code refresh_token {2}required {2}-\n/
   )
 })
 
@@ -103,8 +104,8 @@ t.test('client set changes what its options name and nothing else', async t => {
     grantTypes: [],
     requirePkce: false
   })
-  t.match((await run('client show changing')).stdout, /\(no redirect URI\) {2}\(no scopes\) {2}\(no grant types\) /)
-  t.match(await run('client set changing --name one'), { code: 0, stdout: /^changing {2}confidential .* one\n$/ })
+  t.match((await run('client show changing')).stdout, /\nchanging {2}confidential {2}- {14}- {7}- {12}optional {2}-\n/)
+  t.match(await run('client set changing --name one'), { code: 0, stdout: /\nchanging {2}confidential .* one\n$/ })
   t.match(await run('client set changing'), { code: 2, stdout: '', stderr: ONE_LINE })
 })
 

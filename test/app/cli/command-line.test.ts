@@ -14,7 +14,12 @@ t.test('migrate prepares an empty database for every other command, and may run 
   const done = { code: 0, stdout: 'The database is up to date.\n', stderr: '' }
   t.strictSame(await run('migrate'), done)
   t.strictSame(await run('migrate'), done)
-  t.strictSame(await heroes('client list', { ...env, MIGRATE: 'false' }), { code: 0, stdout: '', stderr: '' })
+  t.strictSame(await heroes('client list', { ...env, MIGRATE: 'false' }), {
+    code: 0,
+    stdout: 'No clients are registered.\n',
+    stderr: ''
+  })
+  t.strictSame(await run('migrate --json'), { ...done, stdout: '{"upToDate":true}\n' })
 })
 
 t.test('with MIGRATE=false a database that `heroes migrate` has not prepared is refused', async t => {
@@ -116,13 +121,20 @@ t.test('bad usage is exit code 2 with one line that says what is wrong, and noth
   for (const line of cases)
     t.match(await run(line), { code: 2, stdout: '', stderr: /^heroes: (?!error)[^\n]+\n$/ }, line)
   const refusals: [argv: readonly string[], reason: string][] = [
-    [[], 'a command is missing; `heroes --help` lists them'],
     [['client'], 'a command is missing; `heroes client --help` lists them'],
     [['clint'], "unknown command 'clint' (Did you mean client?)"],
     [['client', 'add'], "missing required argument 'id'"]
   ]
   for (const [argv, reason] of refusals) {
     t.strictSame(await heroes(argv, env), { code: 2, stdout: '', stderr: `heroes: ${reason}\n` })
+  }
+})
+
+t.test('heroes alone says what to do first', async t => {
+  const { code, stdout, stderr } = await heroes([], env)
+  t.strictSame({ code, stderr }, { code: 2, stderr: 'heroes: a command is missing; `heroes --help` lists them\n' })
+  for (const first of ['serve', 'client rotate-secret local', 'doctor', '--help']) {
+    t.match(stdout, new RegExp(`^  heroes ${first} `, 'm'))
   }
 })
 

@@ -212,7 +212,7 @@ t.test('the embedded database is opened where there is one, and none is made', a
   t.match(there.on('DATA_DIR'), { verdict: 'fine' })
   t.match(there.on('schema'), { verdict: 'fine' })
   t.equal(there.on('fsync'), undefined, 'what an operator cannot set is not judged')
-  t.match(await heroes(['user', 'list'], { DATA_DIR: folder }), { stdout: '1  ada\n' })
+  t.match(await heroes(['user', 'list'], { DATA_DIR: folder }), { stdout: 'ID  USERNAME\n1   ada\n' })
 
   const unlock = await lockFolder(folder)
   const locked = await doctor({ DATA_DIR: folder, LOGIN_ATTEMPTS: '0' })

@@ -55,20 +55,19 @@ t.test('JSON that holds nothing to escape is what JSON.stringify makes', async t
   }
 })
 
+const CLIENT = [
+  'ID   KIND    REDIRECT URIS  SCOPES  GRANT TYPES                                PKCE      NAME',
+  `app  public  -              -       password authorization_code refresh_token  required  ${VISIBLE}\n`
+].join('\n')
+
 t.test('what a caller chose is printed with control and formatting characters escaped', async t => {
   const commands: [argv: readonly string[], stdout: string][] = [
     [['user', 'add', HOSTILE], `The user ${VISIBLE} is registered.\n`],
-    [['user', 'list'], `1  ${VISIBLE}\n`],
+    [['user', 'list'], `ID  USERNAME\n1   ${VISIBLE}\n`],
     [['user', 'revoke', HOSTILE], `The user ${VISIBLE} has no code and no token any more.\n`],
     [['client', 'add', 'app', '--public', '--name', HOSTILE], 'The client app is registered.\n'],
-    [
-      ['client', 'list'],
-      `app  public  (no redirect URI)  (no scopes)  password authorization_code refresh_token  PKCE required  ${VISIBLE}\n`
-    ],
-    [
-      ['client', 'show', 'app'],
-      `app  public  (no redirect URI)  (no scopes)  password authorization_code refresh_token  PKCE required  ${VISIBLE}\n`
-    ],
+    [['client', 'list'], CLIENT],
+    [['client', 'show', 'app'], CLIENT],
     [['user', 'remove', HOSTILE], `The user ${VISIBLE} is removed.\n`]
   ]
   for (const [argv, stdout] of commands) {

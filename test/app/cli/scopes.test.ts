@@ -7,6 +7,7 @@ const set = (name: string, text: string, ...options: string[]) => heroes(['scope
 
 t.test('a scope gets words, gets others in their place, is listed and loses them', async t => {
   t.strictSame(await json('scope list'), [])
+  t.strictSame(await run('scope list'), { code: 0, stdout: 'No scope has words.\n', stderr: '' })
   t.strictSame(await set('heroes:read', 'See the heroes'), {
     code: 0,
     stdout: 'The scope heroes:read is shown as: See the heroes\n',
@@ -23,7 +24,7 @@ t.test('a scope gets words, gets others in their place, is listed and loses them
   ])
   t.strictSame(await run('scope list'), {
     code: 0,
-    stdout: 'heroes  Helden “sehen” 🦸\nheroes:read  See the list of heroes\n',
+    stdout: 'SCOPE        TEXT\nheroes       Helden “sehen” 🦸\nheroes:read  See the list of heroes\n',
     stderr: ''
   })
   t.strictSame(await json('scope remove heroes'), { name: 'heroes' })
@@ -75,7 +76,7 @@ t.test('a scope is one of RFC 6749 and words are 1 to 255 characters, or exit co
 t.test('characters of a text that steer a terminal are printed escaped', async t => {
   const hostile = 'a\u001b[2J\nb\u202e'
   t.match(await set('hostile', hostile), { code: 0, stdout: 'shown as: a\\u{1b}[2J\\u{a}b\\u{202e}\n' })
-  t.equal((await run('scope list')).stdout, 'hostile  a\\u{1b}[2J\\u{a}b\\u{202e}\n')
+  t.equal((await run('scope list')).stdout, 'SCOPE    TEXT\nhostile  a\\u{1b}[2J\\u{a}b\\u{202e}\n')
   t.strictSame(await json('scope list'), [{ name: 'hostile', text: hostile }])
 })
 

@@ -1,6 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
+import { PassThrough } from 'node:stream'
 import t from 'tap'
+import { endAtInterrupt } from '../../../app/cli/interrupt.js'
 import { heroes, ONE_LINE, openCommandLine, told, typing } from '../../support/command.js'
 import { PROGRAM } from '../../support/process.js'
 
@@ -19,6 +21,31 @@ t.test('at a terminal a password is typed twice, and stdout has nothing of it', 
   t.notMatch(differing.stderr, /horse|staple/)
   const left = await run('client rotate-secret app --secret-stdin', typing('half of what was asked for'))
   t.match(left, { code: 2, stdout: '', stderr: /^Secret: \nSecret again: \nheroes: nothing was entered\n$/ })
+})
+
+t.test('Ctrl-C at a question is exit code 130, without a word', async t => {
+  for (const entries of [['\u0003'], ['correct horse\r', '\u0003']]) {
+    const stdin = Object.assign(new PassThrough().end(entries.join('')), { isTTY: true, setRawMode: () => {} })
+    const { code, stdout, stderr } = await run('user add interrupted', stdin)
+    t.strictSame({ code, stdout }, { code: 130, stdout: '' })
+    t.notMatch(stderr, 'heroes:')
+  }
+})
+
+t.test('the first SIGINT ends the process with exit code 130', async t => {
+  const codes: number[] = []
+  const fake = Object.assign(new EventEmitter(), { exit: (code: number) => codes.push(code) })
+  endAtInterrupt(fake)
+  fake.emit('SIGINT')
+  t.strictSame(codes, [130])
+})
+
+t.test('Ctrl-C ends a command that is at work with exit code 130', async t => {
+  const child = spawn(process.execPath, [PROGRAM, 'import', '-'], { env: { ...process.env, ...env } })
+  child.stdin.write('x\n'.repeat(1000))
+  await once(child.stderr, 'data')
+  child.kill('SIGINT')
+  t.strictSame(await once(child, 'exit'), [130, null])
 })
 
 t.test('at a terminal remove asks first, and takes nothing but y or yes for one', async t => {

@@ -14,7 +14,7 @@ t.test('users are registered, listed, given passwords, revoked and removed', asy
     { id: 1, username: 'ada' },
     { id: 2, username: 'grace' }
   ])
-  t.strictSame(await run('user list'), { code: 0, stdout: '1  ada\n2  grace\n', stderr: '' })
+  t.strictSame(await run('user list'), { code: 0, stdout: 'ID  USERNAME\n1   ada\n2   grace\n', stderr: '' })
   for (const [command, event] of [
     ['set-password', 'user.password_set'],
     ['revoke', 'user.revoked'],
@@ -28,6 +28,7 @@ t.test('users are registered, listed, given passwords, revoked and removed', asy
     )
   }
   t.strictSame(await json('user list'), [])
+  t.strictSame(await run('user list'), { code: 0, stdout: 'No users are registered.\n', stderr: '' })
 })
 
 t.test('a user command that cannot be carried out ends with exit code 1 and one line on stderr', async t => {

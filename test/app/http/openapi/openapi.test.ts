@@ -349,6 +349,7 @@ t.test('heroes openapi prints the document of a service with the same settings, 
   const { code, stdout, stderr } = await heroes('openapi', env)
   t.strictSame([code, stderr], [0, ''])
   t.same(JSON.parse(stdout), await documentOf({ publicUrl: () => 'https://heroes.example' }))
+  t.equal((await heroes('openapi --json', env)).stdout, `${JSON.stringify(JSON.parse(stdout))}\n`)
   const embedded = JSON.parse((await heroes('openapi', { HEROES_READ_SCOPE: 'a', PORT: '3001' })).stdout)
   t.same(embedded, await documentOf({ publicUrl: () => 'http://localhost:3001', readScope: 'a', callbackPage: true }))
   t.match(await heroes('openapi', { PORT: 'x' }), { code: 2, stdout: '' })

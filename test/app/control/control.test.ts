@@ -1,0 +1,307 @@
+import { once } from 'node:events'
+import { existsSync, mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { lockFolder } from '../../../adapters/postgres/connection/folder-lock.js'
+import { callService } from '../../../app/control/client.js'
+import { readFrames, sendFrame } from '../../../app/control/frames.js'
+import { METHODS } from '../../../app/control/protocol.js'
+import { listenForCommands } from '../../../app/control/service.js'
+import { openSocketPath } from '../../../app/control/socket-path.js'
+import { takeCommands } from '../../../app/serve/commands.js'
+import type { DatabaseSettings } from '../../../app/settings.js'
+import { createUseCases, DomainError, type SecurityEvent, type UseCases, type User } from '../../../core/index.js'
+import { told as eventLine, heroes } from '../../support/command.js'
+import { temporaryFolder } from '../../support/process.js'
+import { signal } from '../../support/waiting.js'
+import { createWorld } from '../../support/world.js'
+
+const NOWHERE = { tell: () => {} }
+
+/** A service that takes calls in a new folder, and what its log is told. `changes` replace use cases. */
+const open = async (t: Test, changes: Partial<UseCases> = {}, folder = temporaryFolder(t), options = {}) => {
+  const { ports, policy } = createWorld()
+  const told: SecurityEvent[] = []
+  const close = await listenForCommands(
+    folder,
+    events => ({ ...createUseCases({ ...ports, events }, policy), ...changes }),
+    { tell: event => told.push(event) },
+    options
+  )
+  t.teardown(close)
+  return { folder, told, close, path: join(folder, 'socket') }
+}
+
+const call = async (t: Test, folder: string, tell: (event: SecurityEvent) => void = () => {}) => {
+  const service = await callService(folder, { tell })
+  if (service === undefined) throw new Error('nobody answers')
+  t.teardown(service.close)
+  return service
+}
+
+t.test('every use case of an operator reaches the service, and its events are told on both sides', async t => {
+  const { folder, told } = await open(t)
+  const heard: SecurityEvent[] = []
+  const { useCases } = await call(t, folder, event => heard.push(event))
+  t.strictSame(Object.keys(useCases).sort(), [...METHODS].sort())
+
+  const { client, secret } = await useCases.addClient({
+    id: 'app',
+    secret: { generate: true },
+    allowedScopes: ['a'],
+    name: 'App',
+    requirePkce: false
+  })
+  t.equal(secret?.length, 32)
+  t.strictSame(await useCases.findClient('app'), client)
+  t.match(await useCases.changeClient('app', { name: undefined }), { name: undefined })
+  await useCases.rotateSecret('app', undefined, 60)
+  const [rotated] = await useCases.listClients()
+  t.ok(rotated?.previousSecret?.until instanceof Date)
+  await useCases.removeClient('app')
+  const ada = await useCases.registerUser({ username: 'ada', password: 'x' })
+  t.strictSame(await useCases.listUsers(), [ada])
+  await useCases.setPassword({ username: 'ada', password: 'y' })
+  await useCases.revokeUser('ada')
+  await useCases.removeUser('ada')
+  const hashedPassword = Buffer.alloc(32).toString('base64')
+  t.strictSame(await useCases.importUsers([{ username: 'grace', hashedPassword, salt: 'x' }]), ['imported'])
+  await useCases.setScopeText({ name: 'a', text: 'A' })
+  t.strictSame(await useCases.listScopeTexts(), [{ name: 'a', text: 'A' }])
+  await useCases.removeScopeText('a')
+  t.strictSame(await useCases.importHeroes([{ name: 'Ant' }, { name: '' }]), [
+    'imported',
+    { refused: 'name must have 1 to 255 characters' }
+  ])
+  const { heroes } = await useCases.heroPage({ nameContains: undefined, after: undefined, limit: 10 })
+  t.strictSame(
+    heroes.map(({ name }) => name),
+    ['Ant']
+  )
+
+  t.strictSame(heard, told)
+  t.strictSame(
+    told.map(({ event }) => event),
+    ['client.added', 'client.changed', 'client.secret_rotated', 'client.removed'].concat([
+      'user.added',
+      'user.password_set',
+      'user.revoked',
+      'user.removed',
+      'user.imported'
+    ])
+  )
+})
+
+t.test('a refusal comes over with its code and its cause, and a bug with its message', async t => {
+  const { folder } = await open(t, {
+    listUsers: () =>
+      Promise.reject(new DomainError('unavailable', 'the database is away', { cause: new Error('EIO') })),
+    listClients: () => Promise.reject(new Error('broken'))
+  })
+  const { useCases } = await call(t, folder)
+  await t.rejects(useCases.findClient('nobody'), {
+    name: 'DomainError',
+    code: 'not_found',
+    message: 'no client has this id'
+  })
+  await t.rejects(useCases.listUsers(), { code: 'unavailable', message: 'the database is away: EIO' })
+  await t.rejects(useCases.listClients(), { name: 'Error', message: 'broken' })
+  t.strictSame(await useCases.listScopeTexts(), [], 'the connection goes on')
+})
+
+t.test('messages of any size, in whatever pieces, arrive', async t => {
+  const { folder } = await open(t)
+  const { useCases } = await call(t, folder)
+  const heroes = Array.from({ length: 1000 }, (_, i) => ({ name: `${i}${'\u{1f9b8}'.repeat(200)}` }))
+  t.strictSame(
+    await useCases.importHeroes(heroes),
+    heroes.map(() => 'imported')
+  )
+  t.equal((await useCases.heroPage({ nameContains: undefined, after: undefined, limit: 1000 })).heroes.length, 1000)
+
+  const path = join(folder, 'socket')
+  const socket = connect(path)
+  const pieces: Buffer[] = []
+  const collector = { write: (bytes: Buffer) => pieces.push(bytes) > 0 }
+  sendFrame(Object.assign(connect(path), collector), { method: 'listUsers', args: [] })
+  for (const byte of Buffer.concat([...pieces, ...pieces])) {
+    socket.write(Buffer.from([byte]))
+    await setImmediate()
+  }
+  const replies = readFrames(socket)
+  t.match((await replies.next()).value, { version: /^\d/ })
+  for (let i = 0; i < 2; i++) t.strictSame((await replies.next()).value, { value: [] })
+  socket.destroy()
+})
+
+t.test('what is no call is answered with a failure, and what is no message ends the connection alone', async t => {
+  const { folder, path } = await open(t)
+  const socket = connect(path)
+  const replies = readFrames(socket)
+  await replies.next()
+  for (const message of [undefined, 5, { method: 'issueToken', args: [] }, { method: 'listUsers' }]) {
+    sendFrame(socket, message)
+    t.match((await replies.next()).value, { failure: String }, JSON.stringify(message))
+  }
+  for (const bytes of [Buffer.from([0, 0, 0, 1, 0]), Buffer.alloc(4, 255)]) {
+    const bad = connect(path)
+    bad.on('error', () => {}).resume()
+    bad.write(bytes)
+    await once(bad, 'close')
+  }
+  const { useCases } = await call(t, folder)
+  t.strictSame(await useCases.listUsers(), [])
+})
+
+t.test('only the owner may open the socket, which goes with the service', async t => {
+  const { path, close } = await open(t)
+  t.equal(statSync(path).mode & 0o777, 0o600)
+  await close()
+  t.notOk(existsSync(path))
+})
+
+t.test('a socket that a killed service left is replaced, and anything else of its name stays', async t => {
+  const folder = temporaryFolder(t)
+  const path = join(folder, 'socket')
+  // Renaming keeps the socket from being removed when its server ends.
+  const left = createServer().listen(`${path}.left`)
+  await once(left, 'listening')
+  renameSync(`${path}.left`, path)
+  left.close()
+  t.equal(await callService(folder, NOWHERE), undefined, 'nobody answers there')
+  await open(t, {}, folder)
+  await call(t, folder)
+
+  const other = temporaryFolder(t)
+  writeFileSync(join(other, 'socket'), 'mine')
+  await t.rejects(open(t, {}, other), { code: 'EADDRINUSE' })
+  t.equal(statSync(join(other, 'socket')).size, 4)
+  t.equal(await callService(temporaryFolder(t), NOWHERE), undefined)
+})
+
+t.test('a folder with a long path has a socket where descriptors are paths', async t => {
+  const folder = join(temporaryFolder(t), 'x'.repeat(120))
+  mkdirSync(folder)
+  const descriptors = '/nowhere'
+  t.equal(openSocketPath(folder, descriptors), undefined)
+  await t.rejects(open(t, {}, folder, { descriptors }), {
+    message: /^the path of the folder .*x is too long for a socket$/
+  })
+  const long = { skip: !existsSync('/proc/self/fd') }
+  await t.test('through a descriptor', long, async t => {
+    const { path, close } = await open(t, {}, folder)
+    const { useCases } = await call(t, folder)
+    t.strictSame(await useCases.listUsers(), [])
+    t.equal(statSync(path).mode & 0o777, 0o600)
+    await close()
+    t.notOk(existsSync(path))
+    writeFileSync(path, '')
+    await t.rejects(open(t, {}, folder), { code: 'EADDRINUSE' })
+  })
+})
+
+t.test('a service of another version is refused', async t => {
+  const folder = temporaryFolder(t)
+  const server = createServer(socket =>
+    sendFrame(
+      socket.on('error', () => {}),
+      { version: '0.0.1' }
+    )
+  ).listen(join(folder, 'socket'))
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  await t.rejects(callService(folder, NOWHERE), {
+    message: /^the service that runs is version 0\.0\.1, and this is \d+\.\d+\.\d+: stop it first$/
+  })
+})
+
+/** A use case that begins and does not end until the test says so. */
+const held = () => {
+  const begun = signal()
+  const ended = signal()
+  const listUsers = async (): Promise<readonly User[]> => {
+    begun.give()
+    await ended.given
+    return []
+  }
+  return { listUsers, begun: begun.given, end: ended.give }
+}
+
+const ENDED = { message: 'the service has ended, and may or may not have done this; try again' }
+
+t.test('when the service ends, a call under way is answered, and a later one is not', async t => {
+  const { listUsers, begun, end } = held()
+  const { folder, close } = await open(t, { listUsers })
+  const idle = await call(t, folder)
+  const { useCases } = await call(t, folder)
+  const called = useCases.listUsers()
+  await begun
+  const closed = close()
+  end()
+  t.strictSame(await called, [])
+  await closed
+  await t.rejects(useCases.listUsers(), ENDED)
+  await t.rejects(idle.useCases.listUsers(), ENDED)
+})
+
+t.test('a call that does not end is cut off', async t => {
+  const { listUsers, begun } = held()
+  const { folder, close } = await open(t, { listUsers }, temporaryFolder(t), { lastCall: 1 })
+  const { useCases } = await call(t, folder)
+  const called = t.rejects(useCases.listUsers(), ENDED)
+  await begun
+  await close()
+  await called
+})
+
+t.test('a command that leaves during its call leaves the service as it is', async t => {
+  const { listUsers, begun, end } = held()
+  const { folder } = await open(t, { listUsers })
+  const leaving = await call(t, folder)
+  const called = t.rejects(leaving.useCases.listUsers())
+  await begun
+  leaving.close()
+  await called
+  end()
+  const { useCases } = await call(t, folder)
+  t.strictSame(await useCases.listClients(), [])
+})
+
+t.test('the command line calls the service that has the folder, and is refused where nobody answers', async t => {
+  const { folder, told, close } = await open(t)
+  t.teardown(await lockFolder(folder))
+  const run = (line: string, stdin?: string) => heroes(line, { DATA_DIR: folder }, stdin)
+  t.match(await run('client add app --public'), {
+    code: 0,
+    stdout: 'The client app is registered.\n',
+    stderr: eventLine('client.added', { client: 'app' })
+  })
+  t.strictSame(told, [{ event: 'client.added', client: 'app' }])
+  t.match(await run('client add app --public'), { code: 1, stderr: 'heroes: a client with this id exists\n' })
+  t.match(await run('import - --json', '{"name":"Ant"}\n'), {
+    code: 0,
+    stdout: '{"imported":1,"present":0,"refused":0}\n'
+  })
+  t.match(await run('export'), { code: 0, stdout: '{"name":"Ant"}\n' })
+  t.match(await run('migrate'), { code: 0, stdout: 'The database is up to date.\n' })
+  await close()
+  t.match(await run('client list'), { code: 1, stderr: /is in use by another process.*stop the service first\n$/ })
+})
+
+t.test('a service takes commands on the embedded database alone, and says so where it cannot', async t => {
+  const warned: string[] = []
+  const log = { warn: (line: string) => warned.push(line) }
+  const { useCases } = createWorld()
+  const take = (database: DatabaseSettings) => takeCommands(database, () => useCases, NOWHERE, log)
+  const folder = temporaryFolder(t)
+  await (await take({ kind: 'memory' }))()
+  const stop = await take({ kind: 'embedded', folder })
+  await call(t, folder)
+  await stop()
+  t.strictSame(warned, [])
+  writeFileSync(join(folder, 'socket'), '')
+  await (await take({ kind: 'embedded', folder }))()
+  t.match(warned, [/^commands need this service stopped, because they cannot reach it: .*EADDRINUSE/])
+})
