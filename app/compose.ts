@@ -6,7 +6,7 @@ import type {
 } from '../adapters/postgres/database.js'
 import { createUseCases, DomainError, type Events, type UseCases } from '../core/index.js'
 import { readClockOffset } from './clock-offset.js'
-import { type DatabaseSettings, type Settings, UnusableSettingError } from './settings.js'
+import { type DatabaseSettings, type ServerSettings, type Settings, UnusableSettingError } from './settings.js'
 
 /** The stores, and what a process needs to set their database up, check it and close it. */
 export type Database = Omit<PostgresDatabase, 'inspect'>
@@ -61,7 +61,7 @@ const afterEveryHost = async (settings: DatabaseSettings, work: () => Promise<vo
  * Applies pending migrations, or with `MIGRATE=false` checks that none is pending. Rejects with an
  * {@link UnusableSettingError} when the database server cannot be reached, is unfit or lacks a migration.
  */
-export const prepareSchema = async ({ database }: Composition, settings: Settings): Promise<void> => {
+export const prepareSchema = async ({ database }: Pick<Composition, 'database'>, settings: Settings): Promise<void> => {
   try {
     await afterEveryHost(settings.database, settings.migrate ? database.migrate : database.requireSchema)
   } catch (error) {
@@ -80,6 +80,36 @@ export const prepareSchema = async ({ database }: Composition, settings: Setting
 /** The folder, when {@link compose} failed because another process, such as the running service, has its database. */
 export const folderInUse = (error: unknown, { database }: Settings): string | undefined =>
   database.kind === 'embedded' && Object(Object(error).reason).name === 'FolderInUseError' ? database.folder : undefined
+
+/**
+ * Does once for several workers what {@link prepareSchema} does for one process, and rejects as well when the server
+ * allows fewer connections than they may open. A pooler in transaction mode has its own bound, so nothing is said of the
+ * server's. Resolves at once when `ended` does.
+ */
+export const prepareForWorkers = async (
+  settings: Settings,
+  server: ServerSettings,
+  ended: Promise<unknown>
+): Promise<void> => {
+  const { openServer } = await import('../adapters/postgres/database.js')
+  const database = await openServer(server.url, { ...server, pool: 1 })
+  const prepare = async (): Promise<void> => {
+    await prepareSchema({ database }, settings)
+    const { most } = (await database.inspect()).connections
+    const { workers } = settings
+    if (server.prepare && workers * server.pool > most) {
+      throw new UnusableSettingError(
+        'WORKERS',
+        `${workers} workers with DATABASE_POOL=${server.pool} may open ${workers * server.pool} connections, and the server allows ${most}; lower one of the two`
+      )
+    }
+  }
+  try {
+    await Promise.race([prepare(), ended])
+  } finally {
+    await database.close()
+  }
+}
 
 /** Whether {@link prepareSchema} failed for a database that is away or takes no writes, which may end. */
 export const mayPrepareLater = (error: unknown): boolean =>

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { availableParallelism } from 'node:os'
 import { isScopeToken } from '../core/index.js'
 
 // What a setting may be: one constant for each kind of value.
@@ -91,3 +92,10 @@ const isAddressOrNetwork = (text: string): boolean => {
 }
 
 export const seconds = integer(1, 10_000_000_000)
+
+const severalWorkers = integer(1, 256)
+
+export const workerCount: Kind<number> = {
+  expected: `auto or ${severalWorkers.expected}`,
+  parse: value => (value === 'auto' ? availableParallelism() : severalWorkers.parse(value))
+}

@@ -142,6 +142,15 @@ const CHECKS: readonly SettingCheck[] = [
     }
   },
   {
+    check: 'WORKERS',
+    judge: ({ workers }, cores) => {
+      if (workers === 1) return fine('one process serves')
+      return workers <= cores
+        ? fine(`${workers} processes on ${cores} cores`)
+        : risky(`${workers} processes wait for ${cores} ${cores === 1 ? 'core' : 'cores'}`, 'auto is as many as cores')
+    }
+  },
+  {
     check: 'DATABASE_URL',
     judge: ({ database: { kind } }) => {
       const advice = 'for production name a PostgreSQL server, with backups'

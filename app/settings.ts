@@ -12,13 +12,16 @@ import {
   scope,
   seconds,
   shownName,
-  text
+  text,
+  workerCount
 } from './setting-kinds.js'
+
+export type ServerSettings = ServerUrl & { readonly kind: 'server'; readonly pool: number; readonly prepare: boolean }
 
 export type DatabaseSettings =
   | { readonly kind: 'memory' }
   | { readonly kind: 'embedded'; readonly folder: string }
-  | (ServerUrl & { readonly kind: 'server'; readonly pool: number; readonly prepare: boolean })
+  | ServerSettings
 
 export interface Settings {
   readonly host: string
@@ -40,6 +43,8 @@ export interface Settings {
   readonly corsOrigins: readonly string[]
   /** Where `/metrics` is; undefined for nowhere. */
   readonly metricsPort: number | undefined
+  /** How many processes share the port. More than one only on a PostgreSQL server. */
+  readonly workers: number
   readonly serviceName: string
   readonly signupUrl: string | undefined
   readonly resetUrl: string | undefined
@@ -137,7 +142,7 @@ const port = setting('PORT', integer(0, 65535), 3000, 'the port to listen on; 0 
 const givenMetricsPort = optional(
   'METRICS_PORT',
   integer(0, 65535),
-  'the port of GET /metrics, for Prometheus; 0 picks a free one and logs it'
+  'the port of GET /metrics, for Prometheus; 0 picks one'
 )
 
 const metricsPort: Definition<number | undefined> = {
@@ -160,7 +165,7 @@ const settings = {
     read: readDatabaseUrl
   },
   dataDir: setting('DATA_DIR', text, './data', "the embedded database's folder, for one process at a time"),
-  databasePool: setting('DATABASE_POOL', integer(1, 1000), 10, 'connections to PostgreSQL, all together'),
+  databasePool: setting('DATABASE_POOL', integer(1, 1000), 10, 'connections to PostgreSQL, of each worker'),
   databasePrepare: setting('DATABASE_PREPARE', boolean, true, 'false behind a transaction-mode pooler as PgBouncer'),
   migrate: setting('MIGRATE', boolean, true, 'apply pending migrations at the start'),
   publicUrl: optional('PUBLIC_URL', baseUrl, 'the base URL that users see; unset: http://localhost:PORT'),
@@ -211,6 +216,7 @@ const settings = {
   },
   trustProxy: setting<boolean | string>('TRUST_PROXY', proxies, false, 'whose X-Forwarded headers are believed'),
   metricsPort,
+  workers: setting('WORKERS', workerCount, 1, 'processes that share the port; auto: as many as cores'),
   serviceName: setting('SERVICE_NAME', shownName, 'Heroes', 'what the login page calls the service'),
   signupUrl: optional('SIGNUP_URL', pageUrl, 'where the login page sends people who have no account'),
   resetUrl: optional('RESET_URL', pageUrl, 'where the login page sends people who have forgotten the password'),
@@ -223,14 +229,6 @@ const settings = {
   logLevel: setting('LOG_LEVEL', oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), 'info', 'of pino')
 }
 
-/** Settings whose features do not exist. They are refused, so that nobody relies on a setting without effect. */
-const reserved = ['WORKERS'].map(name => ({
-  name,
-  read: (env: Environment): void => {
-    if (env[name]) throw new SettingError(`${name} is set, but there is no such feature; it must be unset`)
-  }
-}))
-
 /** The settings as the help lists them: one line each with name, default and meaning. */
 export const settingsHelp = (): string =>
   Object.values(settings)
@@ -239,11 +237,11 @@ export const settingsHelp = (): string =>
 
 /** Reads and checks all settings. An empty setting counts as unset. Throws {@link SettingError}. */
 export const readSettings = (env: Environment): Settings => {
-  for (const { read } of reserved) read(env)
+  const database = readDatabase(env)
   return {
     host: settings.host.read(env),
     port: settings.port.read(env),
-    database: readDatabase(env),
+    database,
     migrate: settings.migrate.read(env),
     publicUrl: settings.publicUrl.read(env),
     protectHeroes: settings.protectHeroes.read(env),
@@ -268,6 +266,7 @@ export const readSettings = (env: Environment): Settings => {
     trustProxy: settings.trustProxy.read(env),
     corsOrigins: settings.corsOrigins.read(env),
     metricsPort: settings.metricsPort.read(env),
+    workers: readWorkers(env, database),
     serviceName: settings.serviceName.read(env),
     signupUrl: settings.signupUrl.read(env),
     resetUrl: settings.resetUrl.read(env),
@@ -287,14 +286,18 @@ export interface CheckedSettings {
 export const checkSettings = (env: Environment): CheckedSettings => {
   const refused = new Map<string, string>()
   const sound = { ...env }
-  for (const { name, read } of [...reserved, ...Object.values(settings)]) {
+  const attempt = (name: string, read: () => unknown): void => {
     try {
-      read(sound)
+      read()
     } catch (error) {
       refused.set(name, String(Object(error).message).replace(`${name} `, ''))
       sound[name] = undefined
     }
   }
+  for (const { name, read } of Object.values(settings)) attempt(name, () => read(sound))
+  // Without the database that was meant, nothing is known of how many workers it may have.
+  if (refused.has('DATABASE_URL')) sound.WORKERS = undefined
+  else attempt('WORKERS', () => readWorkers(sound, readDatabase(sound)))
   return { settings: readSettings(sound), refused }
 }
 
@@ -305,4 +308,14 @@ const readDatabase = (env: Environment): DatabaseSettings => {
   const prepare = settings.databasePrepare.read(env)
   if (url === undefined) return { kind: 'embedded', folder }
   return url === 'memory:' ? { kind: 'memory' } : { kind: 'server', ...url, pool, prepare }
+}
+
+/** Throws {@link SettingError} when the database is for one process and there are to be more. */
+const readWorkers = (env: Environment, { kind }: DatabaseSettings): number => {
+  const workers = settings.workers.read(env)
+  if (workers === 1 || kind === 'server') return workers
+  const database = kind === 'memory' ? 'memory:' : 'the embedded database'
+  throw new SettingError(
+    `WORKERS is '${env.WORKERS}', but must be 1 on ${database}, which is for one process: name a PostgreSQL server in DATABASE_URL for more`
+  )
 }

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import type { Command } from 'commander'
 import { CLOCK_TOLERANCE_SECONDS } from '../../core/index.js'
 import { type Inspected, inspectDatabase } from '../compose.js'
-import { checkSettings, type DatabaseSettings, type Settings } from '../settings.js'
+import { checkSettings, type DatabaseSettings, type ServerSettings, type Settings } from '../settings.js'
 import {
   adviseOnSettings,
   type Finding,
@@ -41,21 +41,25 @@ const describeRefused = (refused: ReadonlyMap<string, string>): readonly Finding
     ? [{ check: 'settings', ...fine('each has a valid value') }]
     : [...refused].map(([check, reason]) => ({ check, ...wrong(reason, 'correct it, or leave it unset') }))
 
-const checkDatabase = async ({ database, migrate }: Settings): Promise<readonly Finding[]> => {
+const checkDatabase = async ({ database, migrate, workers }: Settings): Promise<readonly Finding[]> => {
   if (database.kind === 'memory') return []
   try {
-    return judgeDatabase(await inspectDatabase(database), database, migrate)
+    return judgeDatabase(await inspectDatabase(database), database, migrate, workers)
   } catch (error) {
     return [database.kind === 'server' ? describeOutage(error) : describeFolder(error)]
   }
 }
 
 export type InspectedSettings = Exclude<DatabaseSettings, { kind: 'memory' }>
-type ServerSettings = Extract<DatabaseSettings, { kind: 'server' }>
 type Facts = Exclude<Inspected, string>
 
 /** What is to be said of a database that could be looked at. */
-export const judgeDatabase = (found: Inspected, database: InspectedSettings, migrate: boolean): readonly Finding[] => {
+export const judgeDatabase = (
+  found: Inspected,
+  database: InspectedSettings,
+  migrate: boolean,
+  workers: number
+): readonly Finding[] => {
   if (found === 'absent')
     return [{ check: 'DATA_DIR', ...fine('there is no database yet, and the first start makes it') }]
   if (found === 'in use') {
@@ -73,15 +77,16 @@ export const judgeDatabase = (found: Inspected, database: InspectedSettings, mig
       { check: 'schema', ...judgeSchema(found, migrate) }
     ]
   }
-  return SERVER_CHECKS.map(({ check, judge }) => ({ check, judgement: judge(found, database, migrate) })).flatMap(
-    ({ check, judgement }) => (judgement === undefined ? [] : [{ check, ...judgement }])
-  )
+  return SERVER_CHECKS.flatMap(({ check, judge }) => {
+    const judgement = judge(found, database, migrate, workers)
+    return judgement === undefined ? [] : [{ check, ...judgement }]
+  })
 }
 
 interface ServerCheck {
   readonly check: string
   /** Undefined when there is nothing to judge. */
-  judge(facts: Facts, database: ServerSettings, migrate: boolean): Judgement | undefined
+  judge(facts: Facts, database: ServerSettings, migrate: boolean, workers: number): Judgement | undefined
 }
 
 /** PostgreSQL's default. */
@@ -161,18 +166,20 @@ const SERVER_CHECKS: readonly ServerCheck[] = [
   },
   {
     check: 'DATABASE_POOL',
-    judge: ({ connections: { most, others } }, { pool }) => {
-      if (pool > most) return wrong(`${pool} connections, of which the server allows ${most}`, 'lower it')
+    judge: ({ connections: { most, others } }, { pool, prepare }, _migrate, workers) => {
+      const connections = workers === 1 ? `${pool} connections` : `${pool} connections for each of ${workers} workers`
+      // A pooler in transaction mode has its own bound.
+      if (workers * pool > most && prepare) {
+        return wrong(`${connections}, and the server allows ${most} in all`, 'lower it')
+      }
       const processes = Math.floor((most - others) / pool)
-      if (processes < 1) {
+      if (processes < workers) {
         return risky(
-          `${pool} connections, where other programs leave ${Math.max(0, most - others)} of ${most}`,
+          `${connections}, where other programs leave ${Math.max(0, most - others)} of ${most}`,
           'lower it, or raise max_connections'
         )
       }
-      return fine(
-        `${pool} connections, which the server has for ${processes} ${processes === 1 ? 'process' : 'processes'}`
-      )
+      return fine(`${connections}, which the server has for ${processes} ${processes === 1 ? 'process' : 'processes'}`)
     }
   },
   {

@@ -1,4 +1,6 @@
 import { lookup } from 'node:dns/promises'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import type { Http } from '../http/http.js'
 import { UnusableSettingError } from '../settings.js'
 
@@ -12,13 +14,29 @@ export interface PortSetting {
  * port.
  */
 export const listen = async (http: Http, host: string, { name, port }: PortSetting): Promise<string> => {
-  // An address, not a name: for `localhost` Fastify makes two listeners, and the second one lacks the parser error
-  // handler and the timeouts of the first.
-  const { address } = await lookup(host, { order: 'ipv4first' }).catch((error: unknown) => {
-    throw new UnusableSettingError('HOST', Object(error).message)
-  })
+  const address = await addressOf(host)
   return http.listen({ host: address, port }).catch((error: unknown) => {
     const { code, message } = Object(error)
     throw new UnusableSettingError(/^E(?:ADDRINUSE|ACCES)$/.test(code) ? name : 'HOST', message)
   })
+}
+
+/** A port on which nobody listens. Rejects with an {@link UnusableSettingError} that names `HOST`. */
+export const pickPort = async (host: string): Promise<number> => {
+  const server = createServer().listen(0, await addressOf(host))
+  await once(server, 'listening').catch((error: unknown) => {
+    throw new UnusableSettingError('HOST', Object(error).message)
+  })
+  const { port } = Object(server.address())
+  server.close()
+  return port
+}
+
+// An address, not a name: for `localhost` Fastify makes two listeners, and the second one lacks the parser error
+// handler and the timeouts of the first.
+const addressOf = async (host: string): Promise<string> => {
+  const { address } = await lookup(host, { order: 'ipv4first' }).catch((error: unknown) => {
+    throw new UnusableSettingError('HOST', Object(error).message)
+  })
+  return address
 }

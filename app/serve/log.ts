@@ -12,38 +12,56 @@ export interface ProcessLog extends Log {
   readonly end: () => void
 }
 
+/** What every line tells of the process that wrote it. */
+interface Writer {
+  readonly pid: number
+  readonly hostname: string
+  readonly worker?: number
+}
+
+export interface LogOptions {
+  /** The number of the worker whose log it is. Others write to the same place then. */
+  readonly worker?: number | undefined
+  /** Whether other processes write to the same place. */
+  readonly shared?: boolean
+}
+
 /** A log with pino's levels and pino's format of lines. */
-export const createLog = (level: string, output: DestinationStream = standardOutput()): ProcessLog => {
-  const logger = pino({ level, serializers: { err: describeError } }, output)
+export const createLog = (
+  level: string,
+  given?: DestinationStream,
+  { worker, shared = worker !== undefined }: LogOptions = {}
+): ProcessLog => {
+  const writer: Writer = { pid: process.pid, hostname: hostname(), ...(worker !== undefined && { worker }) }
+  const origin = JSON.stringify(writer).slice(1, -1)
+  const output = given ?? standardOutput(origin, shared)
+  const logger = pino({ level, base: writer, serializers: { err: describeError } }, output)
   const failures = createFailures(logger)
   return {
     logger,
     requestFailed: failures.log,
-    followRequest: logger.isLevelEnabled('info') ? requestLines(output) : undefined,
+    followRequest: logger.isLevelEnabled('info') ? requestLines(output, origin) : undefined,
     end: failures.end
   }
 }
 
-/** What pino writes in every line. */
-const origin = `"pid":${process.pid},"hostname":${JSON.stringify(hostname())}`
-
 // A write must never wait for whoever reads standard output. Node makes a pipe or socket non-blocking when
 // `process.stdout` is first read, which is here at the latest.
-const standardOutput = (): DestinationStream => {
-  const output = createOutput(process.stdout.fd, describeDropped)
+const standardOutput = (origin: string, shared: boolean): DestinationStream => {
+  const output = createOutput(process.stdout.fd, lines => describeDropped(lines, origin), shared)
   process.on('exit', output.end)
   return output
 }
 
 /** A line of its own, and not the logger's, whose level may hide warnings. */
-const describeDropped = (lines: number): string =>
+const describeDropped = (lines: number, origin: string): string =>
   `{"level":40,"time":${Date.now()},${origin},"dropped":${lines},"msg":"the log was not read, and lines were dropped"}\n`
 
 // The line is built by hand in pino's format: with pino's own line the service keeps half of its rate, with this one
 // 0.7 of it. The line has no headers, bodies or query string, since they may hold a code, a token or a password. The
 // absolute target of a request to a proxy is left out as well, since it may hold a query string and a password.
 const requestLines =
-  (output: DestinationStream) =>
+  (output: DestinationStream, origin: string) =>
   (request: FastifyRequest, reply: FastifyReply): void => {
     const startedAt = performance.now()
     const { raw } = reply

@@ -13,7 +13,18 @@ export interface Metrics extends Observer {
   measuring<T extends Log>(log: T): T
   /** Begins to show what only the parts of the service know. */
   watch(parts: Watched): void
+  /** The figures as values, to be added to those of other processes. */
+  collect(): Promise<readonly Sample[]>
   readonly read: () => Promise<Figures>
+}
+
+/** A metric with its values, as prom-client's registries exchange them. */
+export interface Sample {
+  readonly name: string
+  readonly type: unknown
+  /** How the values of several processes become one. */
+  readonly aggregator: string
+  readonly values: readonly { readonly value: number }[]
 }
 
 export interface Watched extends Pick<Composition, 'hashesWaiting'> {
@@ -34,11 +45,25 @@ const ENDED: Partial<Record<SecurityEvent['event'], string>> = {
   'grant.revoked': 'revoked'
 }
 
+/** prom-client's own gauges whose name ends as a counter's. Others have the same values by type. */
+const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
+
+/** Where what prom-client would do with the values of several processes hides one that is in trouble. */
+const AGGREGATORS: Readonly<Record<string, string>> = {
+  process_start_time_seconds: 'max',
+  process_max_fds: 'min',
+  nodejs_eventloop_lag_seconds: 'max',
+  nodejs_eventloop_lag_p50_seconds: 'max',
+  nodejs_eventloop_lag_p90_seconds: 'max',
+  nodejs_eventloop_lag_p99_seconds: 'max'
+}
+
 /** Makes the figures. Those of Node itself are read when {@link Metrics.read} asks for them. */
 export const createMetrics = (): Metrics => {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
+  for (const name of MISNAMED) registry.removeSingleMetric(name)
   const durations = createDurations()
   const tokens = new Counter({
     name: 'heroes_tokens_issued_total',
@@ -73,6 +98,11 @@ export const createMetrics = (): Metrics => {
     buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
     registers
   })
+
+  const collect = async (): Promise<readonly Sample[]> => {
+    const samples: Sample[] = [...(await registry.getMetricsAsJSON()), durations.toMetric()]
+    return samples.map(sample => ({ ...sample, aggregator: AGGREGATORS[sample.name] ?? sample.aggregator }))
+  }
 
   return {
     onHash: seconds => hashWait.observe(seconds),
@@ -124,8 +154,10 @@ export const createMetrics = (): Metrics => {
       })
     },
 
+    collect,
+
     async read() {
-      const figures = [...(await registry.getMetricsAsJSON()), durations.toMetric()]
+      const figures = [...(await collect())]
       return { contentType: registry.contentType, text: await AggregatorRegistry.aggregate([figures]).metrics() }
     }
   }

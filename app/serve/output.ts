@@ -19,14 +19,21 @@ const WAITING_BYTES = 8 * 1024 * 1024
 const RETRY_MILLISECONDS = 10
 const PATIENCE_MILLISECONDS = 1000
 const END_MILLISECONDS = 5000
+/** What a pipe takes in one piece, whoever else writes to it (PIPE_BUF of Linux). */
+const ATOMIC_BYTES = 4096
 
 /**
  * Writes to a pipe, a terminal or a file, and never waits for whoever reads it. A batch is written when it is full, and
  * every second. Up to 8 MB wait for a reader that is behind. When there are more, lines are dropped until the reader has
  * taken half of those that wait. The next line is then the one that `describeDropped` makes of the number of lines that
- * were dropped.
+ * were dropped. `shared`: other processes write to the same place, and no line of theirs comes into a line of this one,
+ * unless it is longer than 4 kB.
  */
-export const createOutput = (descriptor: number, describeDropped: (lines: number) => string): Output => {
+export const createOutput = (
+  descriptor: number,
+  describeDropped: (lines: number) => string,
+  shared = false
+): Output => {
   const fd = openedWithoutWaiting(descriptor)
   const waiting: Buffer[] = []
   let waitingBytes = 0
@@ -56,7 +63,7 @@ export const createOutput = (descriptor: number, describeDropped: (lines: number
   const writeWaiting = (): string | undefined => {
     try {
       for (let [first] = waiting; first !== undefined; [first] = waiting) {
-        const written = writeSync(fd, first)
+        const written = writeSync(fd, shared ? wholeLines(first) : first)
         waitingBytes -= written
         if (written < first.length) waiting[0] = first.subarray(written)
         else waiting.shift()
@@ -102,6 +109,13 @@ export const createOutput = (descriptor: number, describeDropped: (lines: number
       }
     }
   }
+}
+
+/** As many lines as a pipe takes in one piece, and at least one. */
+const wholeLines = (bytes: Buffer): Buffer => {
+  if (bytes.length <= ATOMIC_BYTES) return bytes
+  const end = bytes.lastIndexOf('\n', ATOMIC_BYTES - 1)
+  return bytes.subarray(0, (end === -1 ? bytes.indexOf('\n') : end) + 1)
 }
 
 /**

@@ -1,62 +1,53 @@
-import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { DomainError } from '../../core/index.js'
 import { type Composition, compose, lacksWrites, mayPrepareLater, prepareSchema } from '../compose.js'
-import { buildMetricsServer, buildServer } from '../http/server.js'
+import { buildServer } from '../http/server.js'
 import type { Settings } from '../settings.js'
-import { type Finding, keptSecret, startWarnings } from '../settings-advice.js'
+import { keptSecret, startWarnings } from '../settings-advice.js'
 import { type Chores, startChores } from './chores.js'
 import { takeCommands } from './commands.js'
 import { createDrain } from './drain.js'
 import { registerFirstClient } from './first-client.js'
 import { listen } from './listen.js'
-import { createLog, type ProcessLog } from './log.js'
+import { createLog } from './log.js'
 import type { Metrics } from './metrics.js'
+import { serveMetrics } from './metrics-server.js'
 import { createSecurityLog } from './security-log.js'
-
-/** The request to end the process, which a signal makes. */
-interface Stop {
-  readonly signalled: Promise<unknown>
-  asked(): boolean
-  /** Aborts at a second signal. */
-  readonly again: AbortSignal
-}
-
-const SIGNALS = ['SIGTERM', 'SIGINT'] as const
+import { createStop, hearingSignals, type Stop } from './stop.js'
+import { createWarn } from './warn.js'
+import type { CrewMember } from './workers.js'
 
 /** Where the first client's secret is shown. */
 type Output = NodeJS.WritableStream & { readonly isTTY?: boolean }
 
 /** Serves until SIGTERM or SIGINT, then resolves to the exit code. Rejects when the service cannot start. */
 export const serve = async (settings: Settings, stdout: Output): Promise<number> => {
-  const first = new AbortController()
-  const second = new AbortController()
-  const { signal } = first
-  const abort = (): void => (signal.aborted ? second : first).abort()
-  // `on`, not `once`: Ctrl-C in a terminal reaches both npm and the service, and npm passes its signal on to the
-  // service. With no listener left, that second signal would kill the process.
-  for (const name of SIGNALS) process.on(name, abort)
-  try {
-    await serveUntil(
-      { signalled: once(signal, 'abort'), asked: () => signal.aborted, again: second.signal },
-      settings,
-      stdout
-    )
-    return 0
-  } finally {
-    for (const name of SIGNALS) process.off(name, abort)
+  if (settings.workers > 1) {
+    // Imported when it is wanted: a single process has nothing of it.
+    const { isWorker, serveAsWorker } = await import('./workers.js')
+    if (isWorker()) return serveAsWorker((stop, member) => serveUntil(stop, settings, stdout, member))
   }
+  const stop = createStop()
+  return hearingSignals(stop.ask, async () => {
+    const { workers, database } = settings
+    if (workers > 1 && database.kind === 'server') {
+      return (await import('./workers.js')).superviseWorkers(settings, database, stop)
+    }
+    await serveUntil(stop, settings, stdout)
+    return 0
+  })
 }
 
-const serveUntil = async (stop: Stop, settings: Settings, stdout: Output): Promise<void> => {
+/** `member`: what the process is among the workers, if there are several. */
+const serveUntil = async (stop: Stop, settings: Settings, stdout: Output, member?: CrewMember): Promise<void> => {
   // Imported when it is wanted: it takes memory and a part of the start.
   const metrics = settings.metricsPort === undefined ? undefined : (await import('./metrics.js')).createMetrics()
   const composition = await compose(settings, metrics)
   try {
     // The schema may have to wait minutes for another instance's migration. A signal ends the wait.
     const prepared = await Promise.race([isPrepared(composition, settings), stop.signalled])
-    if (!stop.asked()) await runServer(composition, metrics, stop, settings, stdout, prepared === true)
+    if (!stop.asked()) await runServer(composition, metrics, stop, settings, stdout, prepared === true, member)
   } finally {
     await composition.database.close()
   }
@@ -101,9 +92,10 @@ const runServer = async (
   stop: Stop,
   settings: Settings,
   stdout: Output,
-  prepared: boolean
+  prepared: boolean,
+  member: CrewMember | undefined
 ): Promise<void> => {
-  const log = createLog(settings.logLevel)
+  const log = createLog(settings.logLevel, undefined, { worker: member?.number })
   const { database, createUseCases } = composition
   const securityLog = createSecurityLog(log.logger)
   const events = metrics?.counting(securityLog) ?? securityLog
@@ -125,15 +117,19 @@ const runServer = async (
   try {
     const url = await listen(http, settings.host, { name: 'PORT', port })
     if (port === 0) port = Number(new URL(url).port)
-    if (metrics !== undefined) stopMetrics = await serveMetrics(metrics, composition, settings, log)
+    metrics?.watch(composition)
+    if (metrics !== undefined) {
+      stopMetrics = member?.share(metrics.collect) ?? (await serveMetrics(metrics.read, settings, log))
+    }
     const scopes = [settings.readScope, settings.writeScope].filter(scope => scope !== undefined)
     const instructions = forTrials ? await registerFirstClient(useCases, port, publicUrl(), scopes) : undefined
     stopCommands = await takeCommands(settings.database, createUseCases, events, log.logger)
     log.logger.info({ host: settings.host, port, publicUrl: publicUrl() }, 'listening')
-    const warn = ({ check, message, advice }: Finding): void =>
-      log.logger.warn({ check, advice }, `${check}: ${message}`)
-    startWarnings(settings).forEach(warn)
-    chores = startChores(useCases, database, log.logger)
+    const warn = createWarn(log.logger)
+    if (member === undefined) startWarnings(settings).forEach(warn)
+    // One worker does them for all.
+    if (member === undefined || member.number === 1) chores = startChores(useCases, database, log.logger)
+    member?.listening()
     if (instructions !== undefined) {
       // Whoever reads standard output may have left, which must not end the service.
       stdout.on('error', () => {}).write(instructions)
@@ -160,18 +156,4 @@ const delayDrain = async (
   if (drainDelaySeconds === 0) return
   log.info({ seconds: drainDelaySeconds }, 'not ready, and listening until DRAIN_DELAY is over')
   await sleep(drainDelaySeconds * 1000, undefined, { signal: again }).catch(() => {})
-}
-
-/** Listens on `METRICS_PORT`. Resolves to what ends that. Rejects as {@link listen} does. */
-const serveMetrics = async (
-  metrics: Metrics,
-  composition: Composition,
-  { host, bodyLimit, bodyMemory, metricsPort = 0 }: Settings,
-  log: ProcessLog
-): Promise<() => Promise<void>> => {
-  metrics.watch(composition)
-  const http = buildMetricsServer({ bodyLimit, bodyMemory, log: { ...log, followRequest: undefined } }, metrics.read)
-  const url = await listen(http, host, { name: 'METRICS_PORT', port: metricsPort })
-  log.logger.info({ host, port: Number(new URL(url).port) }, 'metrics listening')
-  return async () => http.close()
 }

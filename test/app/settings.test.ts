@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { readSettings, SettingError, type Settings, settingsHelp } from '../../app/settings.js'
+import { checkSettings, readSettings, SettingError, type Settings, settingsHelp } from '../../app/settings.js'
 import { defaultPolicy } from '../../core/index.js'
 import { createAuthority } from '../support/certificates.js'
 import { settingNames, temporaryFolder } from '../support/process.js'
@@ -42,6 +43,7 @@ t.test('without any setting the defaults hold', async t => {
     trustProxy: false,
     corsOrigins: [],
     metricsPort: undefined,
+    workers: 1,
     serviceName: 'Heroes',
     signupUrl: undefined,
     resetUrl: undefined,
@@ -110,10 +112,7 @@ t.test('each setting is read', async t => {
 })
 
 t.test('an empty setting counts as unset', async t => {
-  t.strictSame(
-    readSettings(Object.fromEntries([...settingNames(), 'WORKERS'].map(name => [name, '']))),
-    readSettings({})
-  )
+  t.strictSame(readSettings(Object.fromEntries(settingNames().map(name => [name, '']))), readSettings({}))
 })
 
 t.test('a bad value is refused with the name of the setting, the value and the values that are allowed', async t => {
@@ -230,7 +229,7 @@ t.test('a bad value is refused with the name of the setting, the value and the v
   const tried = new Set(refused.map(([name]) => name))
   t.strictSame(
     settingNames().filter(name => !tried.has(name)),
-    ['HOST', 'DATABASE_URL', 'DATA_DIR'],
+    ['HOST', 'DATABASE_URL', 'DATA_DIR', 'WORKERS'],
     'these accept any text or have a test of their own'
   )
 })
@@ -388,19 +387,32 @@ t.test('METRICS_PORT is another port than PORT, unless the system picks them', a
   t.throws(() => readSettings({ METRICS_PORT: '3000' }), { name: 'SettingError', message })
 })
 
-t.test('a setting of a feature that does not exist is refused and not listed', async t => {
-  for (const name of ['WORKERS']) {
-    t.throws(() => readSettings({ [name]: '1' }), {
-      name: 'SettingError',
-      message: `${name} is set, but there is no such feature; it must be unset`
-    })
-    t.notMatch(settingsHelp(), name)
+t.test('WORKERS is a number, or auto for as many as cores, and more than 1 needs a PostgreSQL server', async t => {
+  const server = { DATABASE_URL: 'postgres://localhost/heroes' }
+  t.equal(readSettings({ WORKERS: '1' }).workers, 1)
+  t.equal(readSettings({ ...server, WORKERS: '4' }).workers, 4)
+  t.equal(readSettings({ ...server, WORKERS: 'auto' }).workers, availableParallelism())
+  for (const WORKERS of ['0', '257', '2.5', 'Auto', '-1', ' 2']) {
+    const message = `WORKERS is '${WORKERS}', but must be auto or an integer from 1 to 256`
+    t.throws(() => readSettings({ ...server, WORKERS }), { name: 'SettingError', message })
   }
+  const rest = ', which is for one process: name a PostgreSQL server in DATABASE_URL for more'
+  for (const [env, database] of [
+    [{}, 'the embedded database'],
+    [{ DATABASE_URL: 'memory:' }, 'memory:']
+  ] as const) {
+    const message = `WORKERS is '2', but must be 1 on ${database}${rest}`
+    t.throws(() => readSettings({ ...env, WORKERS: '2' }), { name: 'SettingError', message })
+    t.strictSame([...checkSettings({ ...env, WORKERS: '2' }).refused], [['WORKERS', message.replace('WORKERS ', '')]])
+  }
+  const refused = checkSettings({ DATABASE_URL: 'mysql://', WORKERS: '2' })
+  t.strictSame([...refused.refused.keys()], ['DATABASE_URL'], 'a database that is not known refuses no workers')
+  t.equal(refused.settings.workers, 1)
 })
 
 t.test('the help lists every setting with its default', async t => {
   const lines = settingsHelp().split('\n')
-  t.equal(lines.length, 33)
+  t.equal(lines.length, 34)
   for (const line of lines) t.match(line, /^ {2}[A-Z_]+ +\S+ +\S.+$/)
   t.match(settingsHelp(), /PORT +3000 /)
   t.match(settingsHelp(), /PUBLIC_URL +\(unset\) /)

@@ -77,13 +77,13 @@ t.test('a refused setting is a finding beside the others, and exit code 1', asyn
   const { code, stdout, stderr, on } = await doctor({
     ...env,
     PORT: '65536',
-    WORKERS: '2',
+    WORKERS: '0',
     LOGIN_ATTEMPTS: '0'
   })
   t.equal(code, 1)
   t.match(stderr, /^heroes: 2 of \d+ checks are wrong\n$/)
   t.match(on('PORT'), { verdict: 'wrong', message: "is '65536', but must be an integer from 0 to 65535" })
-  t.match(on('WORKERS'), { verdict: 'wrong', message: 'is set, but there is no such feature; it must be unset' })
+  t.match(on('WORKERS'), { verdict: 'wrong', message: "is '0', but must be auto or an integer from 1 to 256" })
   t.match(on('LOGIN_ATTEMPTS'), { verdict: 'risky' })
   t.match(on('server'), { verdict: 'fine' })
   t.notMatch(stdout, '"settings"')
@@ -261,9 +261,9 @@ const SERVER = 'postgres://u:hunter2@db.example/d'
 
 /** What is said of a server that is sound but for these facts. */
 const judge = (changes: Partial<typeof SOUND>, settings: Record<string, string> = {}) => {
-  const { database, migrate } = readSettings({ DATABASE_URL: `${SERVER}?sslmode=verify-full`, ...settings })
+  const { database, migrate, workers } = readSettings({ DATABASE_URL: `${SERVER}?sslmode=verify-full`, ...settings })
   if (database.kind === 'memory') throw new Error('there is nothing to judge')
-  return judgeDatabase({ ...SOUND, ...changes }, database, migrate)
+  return judgeDatabase({ ...SOUND, ...changes }, database, migrate, workers)
 }
 
 t.test('of a server that is set up as the checklist has it everything is fine', async t => {
@@ -290,6 +290,9 @@ t.test('each fact of a server that may cost data, secrets or the service is told
     ['shared_buffers', 'risky', { sharedBufferBytes: 128 * 1024 ** 2 }],
     ['DATABASE_POOL', 'wrong', {}, { DATABASE_POOL: '98' }],
     ['DATABASE_POOL', 'risky', {}, { DATABASE_POOL: '91' }],
+    ['DATABASE_POOL', 'wrong', {}, { DATABASE_POOL: '49', WORKERS: '2' }],
+    ['DATABASE_POOL', 'risky', {}, { DATABASE_POOL: '46', WORKERS: '2' }],
+    ['DATABASE_POOL', 'risky', {}, { DATABASE_POOL: '98', DATABASE_PREPARE: 'false' }],
     ['DATABASE_POOL', 'risky', { connections: { most: 10, others: 20 } }],
     ['DATABASE_PREPARE', 'risky', { pooled: true }],
     ['TLS', 'risky', { encrypted: false }],
@@ -307,6 +310,7 @@ t.test('each fact of a server that may cost data, secrets or the service is told
     ['schema', 'fine', { schema: { ...schema, pending: 1 } }],
     ['DATABASE_POOL', 'fine', {}, { DATABASE_POOL: '90' }],
     ['DATABASE_POOL', 'fine', {}, { DATABASE_POOL: '1' }],
+    ['DATABASE_POOL', 'fine', {}, { DATABASE_POOL: '45', WORKERS: '2' }],
     ['DATABASE_PREPARE', 'fine', { pooled: undefined }, { DATABASE_PREPARE: 'false' }],
     ['TLS', 'fine', { encrypted: false }, { DATABASE_URL: 'postgres://localhost,127.0.0.1/d' }],
     ['TLS', 'fine', { encrypted: false }, { DATABASE_URL: 'postgres:///d?host=/run/postgresql' }],

@@ -175,6 +175,8 @@ t.test('the server of the figures has /metrics and nothing else', async t => {
   t.match(found.payload, /^# TYPE http_request_duration_seconds histogram$/m)
   t.match(found.payload, /^# TYPE nodejs_eventloop_lag_seconds gauge$/m)
   t.match(found.payload, /\n$/)
+  t.match(found.payload, /^process_start_time_seconds \d/m)
+  t.notMatch(found.payload, /^# TYPE \w+_total gauge$/m, 'a name that ends in _total is that of a counter')
   t.equal((await http.inject({ method: 'POST', url: '/metrics' })).statusCode, 405)
   t.equal((await http.inject('/heroes')).statusCode, 404)
 })

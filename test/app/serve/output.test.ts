@@ -137,6 +137,26 @@ t.test('a reader that is behind gets every line in its order', async t => {
   pipe.leave()
 })
 
+t.test(
+  'what several processes write to one pipe is cut between lines alone, however little the pipe takes',
+  async t => {
+    const lines = [...numbered(0, 5), `${'x'.repeat(5000)}\n`, ...numbered(5, 200)]
+    const held = (shared: boolean): string => {
+      const pipe = createPipe(t)
+      const output = createOutput(pipe.writer, unexpected, shared)
+      for (const line of lines) output.write(line)
+      const read = pipe.read()
+      pipe.leave()
+      return read
+    }
+    t.match(held(false), /[^\n]$/, 'a pipe that is full has a part of a line')
+    const received = held(true)
+    t.match(received, /x\n/)
+    t.match(received, /\n$/)
+    t.ok(lines.join('').startsWith(received))
+  }
+)
+
 t.test('past 8 MB lines are dropped, until the reader has taken half', async t => {
   const pipe = createPipe(t)
   const output = createOutput(pipe.writer, lines => `dropped ${lines}\n`)

@@ -1,0 +1,172 @@
+/** How a process ended. */
+export interface Ending {
+  /** Null when a signal ended it. */
+  readonly code: number | null
+  /** The signal that ended it, if one did. */
+  readonly signal: string | null
+}
+
+/** What a worker that was started is heard of. */
+export interface Reports {
+  listening(): void
+  /** The start failed, and the process is about to end. */
+  failed(reason: Error): void
+  ended(ending: Ending): void
+}
+
+/** A worker that runs. No method throws, also not after its end. */
+export interface Worker {
+  /** Asks it to end after a drain. At the second request it does not wait for `DRAIN_DELAY`. */
+  stop(): void
+  kill(): void
+}
+
+/** What the supervision needs of the world, and whom it tells. */
+export interface World {
+  /** Starts the worker with this number, from 1. */
+  fork(number: number, reports: Reports): Worker
+  /** Runs `work` after so many milliseconds, unless the returned function is called before. */
+  after(milliseconds: number, work: () => void): () => void
+  readonly log: Record<'warn' | 'error', (line: object, text: string) => void>
+  /** Called once: when the first worker listens. */
+  listening(): void
+  /** Called at the end: no worker runs any more. `well`: each that was asked to end did so with exit code 0. */
+  ended(well: boolean): void
+  /** Called at the end in place of `ended`: no worker could be started, so that none ever listened. */
+  failed(reason: Error): void
+}
+
+export interface Supervision {
+  /** Asks every worker to end. A second call ends the wait for `DRAIN_DELAY`. */
+  stop(): void
+}
+
+/** A worker that has listened for so long is well, whatever happened to those before it. */
+const WELL_MILLISECONDS = 10_000
+const FIRST_PAUSE_MILLISECONDS = 500
+const LONGEST_PAUSE_MILLISECONDS = 10_000
+/** A drain takes ten seconds at most. Closing the database and writing the rest of the log take a few more. */
+const STOP_MILLISECONDS = 16_000
+
+/** What one worker after another has in common. */
+interface Place {
+  readonly number: number
+  worker: Worker | undefined
+  /** How many workers have ended here since one was well. */
+  ended: number
+  reason: Error | undefined
+  /** Cancels what is to happen here later. */
+  cancel: (() => void) | undefined
+}
+
+/**
+ * Keeps so many workers running until it is stopped. A worker that ends is replaced at once, and when the replacement
+ * ends before it was well, or without having listened, after a pause that grows from half a second to ten.
+ */
+export const supervise = (count: number, drainDelaySeconds: number, world: World): Supervision => {
+  const places = Array.from(
+    { length: count },
+    (_, index): Place => ({ number: index + 1, worker: undefined, ended: 0, reason: undefined, cancel: undefined })
+  )
+  let stopping = false
+  let well = true
+  let listened = false
+  let failure: Error | undefined
+  let cancelKill: (() => void) | undefined
+
+  const workers = (): readonly Worker[] => places.flatMap(({ worker }) => worker ?? [])
+
+  const killAll = (): void => {
+    for (const worker of workers()) worker.kill()
+  }
+
+  const endIfAlone = (): void => {
+    if (workers().length > 0) return
+    cancelKill?.()
+    if (failure === undefined) world.ended(well)
+    else world.failed(failure)
+  }
+
+  const startNone = (): void => {
+    stopping = true
+    for (const { cancel } of places) cancel?.()
+  }
+
+  const start = (place: Place): void => {
+    let listens = false
+    place.reason = undefined
+    place.worker = world.fork(place.number, {
+      listening() {
+        listens = true
+        if (!listened) world.listening()
+        listened = true
+        place.cancel = world.after(WELL_MILLISECONDS, () => {
+          place.ended = 0
+        })
+      },
+      failed(reason) {
+        place.reason = reason
+      },
+      ended(ending) {
+        place.worker = undefined
+        place.cancel?.()
+        if (stopping) noteEnding(place, ending)
+        else replace(place, ending, listens)
+      }
+    })
+  }
+
+  const noteEnding = (place: Place, ending: Ending): void => {
+    if (failure === undefined && !endedWell(ending)) {
+      well = false
+      world.log.error(describe(place, ending), 'a worker has not ended well')
+    }
+    endIfAlone()
+  }
+
+  const replace = (place: Place, ending: Ending, listens: boolean): void => {
+    place.ended += 1
+    if (!listened && places.every(({ ended }) => ended > 0)) {
+      failure = place.reason ?? new Error(`no worker can be started: ${inWords(ending)}`)
+      startNone()
+      killAll()
+      endIfAlone()
+      return
+    }
+    const pause = listens ? pauseAfter(place.ended) : pauseAfter(place.ended + 1)
+    // While none has listened, the reason is told at the end, once.
+    if (listened) {
+      const seconds = pause / 1000
+      world.log.warn({ ...describe(place, ending), seconds }, 'a worker has ended, and another takes its place')
+    }
+    if (pause === 0) start(place)
+    else place.cancel = world.after(pause, () => start(place))
+  }
+
+  places.forEach(start)
+  return {
+    stop() {
+      const delay = stopping ? 0 : drainDelaySeconds
+      startNone()
+      for (const worker of workers()) worker.stop()
+      cancelKill?.()
+      cancelKill = world.after(delay * 1000 + STOP_MILLISECONDS, killAll)
+      endIfAlone()
+    }
+  }
+}
+
+const pauseAfter = (ended: number): number =>
+  ended === 1 ? 0 : Math.min(FIRST_PAUSE_MILLISECONDS * 2 ** (ended - 2), LONGEST_PAUSE_MILLISECONDS)
+
+/** Before a worker hears signals, one that all processes get ends it. */
+const endedWell = ({ code, signal }: Ending): boolean => code === 0 || signal === 'SIGTERM' || signal === 'SIGINT'
+
+const inWords = ({ code, signal }: Ending): string =>
+  signal === null ? `its process ended with exit code ${code}` : `its process was ended by ${signal}`
+
+const describe = ({ number, reason }: Place, { code, signal }: Ending): object => ({
+  worker: number,
+  ...(signal === null ? { code } : { signal }),
+  ...(reason !== undefined && { reason: reason.message })
+})

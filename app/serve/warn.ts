@@ -1,0 +1,8 @@
+import type { Logger } from 'pino'
+import type { Finding } from '../settings-advice.js'
+
+/** Logs what is risky in a line. */
+export const createWarn =
+  (logger: Pick<Logger, 'warn'>) =>
+  ({ check, message, advice }: Finding): void =>
+    logger.warn({ check, advice }, `${check}: ${message}`)

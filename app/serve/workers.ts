@@ -1,0 +1,152 @@
+import cluster, { type Worker as Process } from 'node:cluster'
+import { once } from 'node:events'
+import { lacksWrites, prepareForWorkers } from '../compose.js'
+import type { ServerSettings, Settings } from '../settings.js'
+import { startWarnings } from '../settings-advice.js'
+import type { CrewFigures } from './crew-figures.js'
+import { pickPort } from './listen.js'
+import { createLog } from './log.js'
+import type { Sample } from './metrics.js'
+import { createStop, hearingSignals, type Stop } from './stop.js'
+import { type Reports, supervise, type Worker } from './supervisor.js'
+import { createWarn } from './warn.js'
+
+/** A worker as it is to itself. */
+export interface CrewMember {
+  /** From 1. A worker that takes another's place has its number. */
+  readonly number: number
+  /** Tells the first process that this worker listens. */
+  listening(): void
+  /** Lets the first process read the figures. Returns what tells them a last time. */
+  share(read: () => Promise<readonly Sample[]>): () => Promise<void>
+}
+
+/** What the first process tells a worker. */
+type Order = 'stop' | 'figures'
+
+/** What a worker tells the first process. */
+interface Report {
+  readonly listening?: true
+  /** Why the worker is about to end. */
+  readonly failed?: string
+  readonly figures?: readonly Sample[]
+}
+
+const NUMBER = 'HEROES_WORKER'
+
+/** A signal that all processes get reaches the first one as well, which then asks the workers. */
+const OWN_SIGNAL_MILLISECONDS = 1000
+
+export const isWorker = (): boolean => cluster.isWorker
+
+/**
+ * Serves as one worker until the first process, or a signal to this one alone, asks it to end. Resolves to the exit
+ * code. Why it fails is told to the first process, so that it is printed once for all workers.
+ */
+export const serveAsWorker = async (work: (stop: Stop, member: CrewMember) => Promise<void>): Promise<number> => {
+  const stop = createStop()
+  let read = async (): Promise<readonly Sample[]> => []
+  const tellFigures = async (): Promise<void> => report({ figures: await read() })
+  process.on('message', order => {
+    if (order === 'stop') stop.ask()
+    else void tellFigures()
+  })
+  const stopLater = (): void => {
+    setTimeout(() => {
+      if (!stop.asked()) stop.ask()
+    }, OWN_SIGNAL_MILLISECONDS)
+  }
+  const member: CrewMember = {
+    number: Number(process.env[NUMBER]),
+    listening: () => void report({ listening: true }),
+    share(readFigures) {
+      read = readFigures
+      return tellFigures
+    }
+  }
+  try {
+    await hearingSignals(stopLater, () => work(stop, member))
+    return 0
+  } catch (error) {
+    await report({ failed: String(Object(error).message) })
+    return 1
+  } finally {
+    // The channel to the first process would keep this one alive.
+    cluster.worker?.disconnect()
+  }
+}
+
+const report = (told: Report): Promise<void> =>
+  new Promise(resolve => {
+    process.send?.(told, undefined, undefined, () => resolve())
+  })
+
+/**
+ * Prepares the database, then runs the workers until it is asked to stop. Resolves to the exit code. Rejects when the
+ * service cannot start.
+ */
+export const superviseWorkers = async (settings: Settings, server: ServerSettings, stop: Stop): Promise<number> => {
+  // Each worker waits by itself for a database that takes no writes.
+  await prepareForWorkers(settings, server, stop.signalled).catch((error: unknown) => {
+    if (!lacksWrites(error)) throw error
+  })
+  if (stop.asked()) return 0
+  // The kernel gives a connection to whichever worker is free to take it.
+  cluster.schedulingPolicy = cluster.SCHED_NONE
+  const log = createLog(settings.logLevel, undefined, { shared: true })
+  const figures = settings.metricsPort === undefined ? undefined : await import('./crew-figures.js')
+  const crew = figures?.createCrewFigures()
+  const stopMetrics = crew && (await (await import('./metrics-server.js')).serveMetrics(crew.read, settings, log))
+  try {
+    // Chosen here: workers that start when no other listens would get another port.
+    const port = settings.port === 0 ? await pickPort(settings.host) : settings.port
+    const env = { PORT: String(port), WORKERS: String(settings.workers) }
+    const well = await new Promise<boolean>((ended, failed) => {
+      const { stop: stopAll } = supervise(settings.workers, settings.drainDelaySeconds, {
+        fork: (number, reports) => fork({ ...env, [NUMBER]: String(number) }, reports, crew),
+        after(milliseconds, work) {
+          const timer = setTimeout(work, milliseconds)
+          return () => clearTimeout(timer)
+        },
+        log: log.logger,
+        listening: () => startWarnings(settings).forEach(createWarn(log.logger)),
+        ended,
+        failed
+      })
+      void stop.signalled.then(stopAll)
+      stop.again.addEventListener('abort', stopAll)
+    })
+    return well ? 0 : 1
+  } finally {
+    // The last of all, so that the drain can be watched.
+    await stopMetrics?.()
+    log.end()
+  }
+}
+
+const fork = (env: Readonly<Record<string, string>>, reports: Reports, crew: CrewFigures | undefined): Worker => {
+  const child = cluster.fork(env)
+  const member = crew?.join(() => order(child, 'figures'))
+  // A message to a worker that has just ended is an error, of which its end tells enough.
+  child.on('error', ignore)
+  child.on('message', ({ listening, failed, figures }: Report) => {
+    if (listening) reports.listening()
+    if (failed !== undefined) reports.failed(new Error(failed))
+    if (figures !== undefined) member?.told(figures)
+  })
+  // What the worker told before its end arrives before the channel is closed, and maybe after the process has ended.
+  void Promise.all([once(child, 'exit'), once(child, 'disconnect')]).then(([[code, signal]]) => {
+    member?.left()
+    reports.ended({ code, signal })
+  })
+  return {
+    stop: () => order(child, 'stop'),
+    kill: () => void child.process.kill('SIGKILL')
+  }
+}
+
+const order = (child: Process, order: Order): void => {
+  child.process.send(order, ignore)
+}
+
+const ignore = (): void => {}
