@@ -30,8 +30,8 @@ export interface World {
   readonly log: Record<'warn' | 'error', (line: object, text: string) => void>
   /** Called once: when the first worker listens. */
   listening(): void
-  /** Called at the end: no worker runs any more. `well`: each that was asked to end did so with exit code 0. */
-  ended(well: boolean): void
+  /** Called at the end, when no worker runs any more. The exit code is 0 when each that was asked to end did well. */
+  ended(exitCode: number): void
   /** Called at the end in place of `ended`: no worker could be started, so that none ever listened. */
   failed(reason: Error): void
 }
@@ -69,7 +69,7 @@ export const supervise = (count: number, drainDelaySeconds: number, world: World
     (_, index): Place => ({ number: index + 1, worker: undefined, ended: 0, reason: undefined, cancel: undefined })
   )
   let stopping = false
-  let well = true
+  let exitCode = 0
   let listened = false
   let failure: Error | undefined
   let cancelKill: (() => void) | undefined
@@ -83,7 +83,7 @@ export const supervise = (count: number, drainDelaySeconds: number, world: World
   const endIfAlone = (): void => {
     if (workers().length > 0) return
     cancelKill?.()
-    if (failure === undefined) world.ended(well)
+    if (failure === undefined) world.ended(exitCode)
     else world.failed(failure)
   }
 
@@ -118,7 +118,7 @@ export const supervise = (count: number, drainDelaySeconds: number, world: World
 
   const noteEnding = (place: Place, ending: Ending): void => {
     if (failure === undefined && !endedWell(ending)) {
-      well = false
+      exitCode = 1
       world.log.error(describe(place, ending), 'a worker has not ended well')
     }
     endIfAlone()

@@ -29,7 +29,7 @@ interface Report {
   readonly listening?: true
   /** Why the worker is about to end. */
   readonly failed?: string
-  readonly figures?: readonly Sample[]
+  readonly figures?: readonly Sample[] | undefined
 }
 
 const NUMBER = 'HEROES_WORKER'
@@ -45,8 +45,8 @@ export const isWorker = (): boolean => cluster.isWorker
  */
 export const serveAsWorker = async (work: (stop: Stop, member: CrewMember) => Promise<void>): Promise<number> => {
   const stop = createStop()
-  let read = async (): Promise<readonly Sample[]> => []
-  const tellFigures = async (): Promise<void> => report({ figures: await read() })
+  let read: (() => Promise<readonly Sample[]>) | undefined
+  const tellFigures = async (): Promise<void> => report({ figures: await read?.() })
   process.on('message', order => {
     if (order === 'stop') stop.ask()
     else void tellFigures()
@@ -64,16 +64,16 @@ export const serveAsWorker = async (work: (stop: Stop, member: CrewMember) => Pr
       return tellFigures
     }
   }
-  try {
-    await hearingSignals(stopLater, () => work(stop, member))
-    return 0
-  } catch (error) {
-    await report({ failed: String(Object(error).message) })
-    return 1
-  } finally {
-    // The channel to the first process would keep this one alive.
-    cluster.worker?.disconnect()
-  }
+  const exitCode = await hearingSignals(stopLater, () => work(stop, member)).then(
+    () => 0,
+    async (error: unknown) => {
+      await report({ failed: String(Object(error).message) })
+      return 1
+    }
+  )
+  // The channel to the first process would keep this one alive.
+  cluster.worker?.disconnect()
+  return exitCode
 }
 
 const report = (told: Report): Promise<void> =>
@@ -101,7 +101,7 @@ export const superviseWorkers = async (settings: Settings, server: ServerSetting
     // Chosen here: workers that start when no other listens would get another port.
     const port = settings.port === 0 ? await pickPort(settings.host) : settings.port
     const env = { PORT: String(port), WORKERS: String(settings.workers) }
-    const well = await new Promise<boolean>((ended, failed) => {
+    return await new Promise<number>((ended, failed) => {
       const { stop: stopAll } = supervise(settings.workers, settings.drainDelaySeconds, {
         fork: (number, reports) => fork({ ...env, [NUMBER]: String(number) }, reports, crew),
         after(milliseconds, work) {
@@ -116,7 +116,6 @@ export const superviseWorkers = async (settings: Settings, server: ServerSetting
       void stop.signalled.then(stopAll)
       stop.again.addEventListener('abort', stopAll)
     })
-    return well ? 0 : 1
   } finally {
     // The last of all, so that the drain can be watched.
     await stopMetrics?.()

@@ -30,7 +30,7 @@ const createWorld = (count = 2, drainDelaySeconds = 0) => {
     },
     log: { warn: note, error: note },
     listening: () => void events.push('listening'),
-    ended: well => void events.push(`ended ${well ? 'well' : 'badly'}`),
+    ended: exitCode => void events.push(`ended ${exitCode === 0 ? 'well' : 'badly'}`),
     failed: reason => void events.push(`failed: ${reason.message}`)
   })
   return {

@@ -1,5 +1,8 @@
 import { createServer } from 'node:net'
 import t from 'tap'
+import { createStop } from '../../../app/serve/stop.js'
+import { superviseWorkers } from '../../../app/serve/workers.js'
+import { readSettings } from '../../../app/settings.js'
 import { heroes } from '../../support/command.js'
 import { listenUntilEnd } from '../../support/ports.js'
 import { createDatabase } from '../../support/postgres.js'
@@ -60,4 +63,11 @@ t.test('what no worker can use ends the start with exit code 1 and one line that
   }
   t.equal(await service.ended, 1)
   t.match(service.output(), /^heroes: PORT cannot be used: [^\n]*EADDRINUSE[^\n]*\n$/)
+})
+
+t.test('asked to end before the database is prepared, the service ends with exit code 0', async t => {
+  const settings = readSettings(env)
+  const stop = createStop()
+  stop.ask()
+  if (settings.database.kind === 'server') t.equal(await superviseWorkers(settings, settings.database, stop), 0)
 })
