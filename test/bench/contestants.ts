@@ -6,6 +6,7 @@ export type ContestantName =
   | 'node-memory'
   | 'heroes-pg'
   | 'heroes-pg-info'
+  | 'heroes-pg-metrics'
   | 'heroes-memory'
   | 'heroes-pg-before'
   | 'heroes-memory-before'
@@ -57,6 +58,13 @@ export const CONTESTANTS: Readonly<Record<ContestantName, Contestant>> = {
     label: 'Heroes on PostgreSQL, LOG_LEVEL=info',
     store: 'postgres',
     env: { LOG_LEVEL: 'info' }
+  },
+  'heroes-pg-metrics': {
+    ...base,
+    name: 'heroes-pg-metrics',
+    label: 'Heroes on PostgreSQL, METRICS_PORT set',
+    store: 'postgres',
+    env: { METRICS_PORT: '0' }
   },
   'heroes-memory': { ...base, name: 'heroes-memory', label: 'Heroes in memory', store: 'own', script: 'heroes-memory' },
   'heroes-pg-before': {
