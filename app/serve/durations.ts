@@ -44,15 +44,19 @@ export interface Durations {
  * labels and to make one text of them, which is a twentieth of what a read takes.
  */
 export const createDurations = (): Durations => {
-  const all = new Map<string, Series>()
+  const all: Series[] = []
+  // Nested, as one key for all three would be a new text for every request.
+  const byRoute = new Map<string, Map<string, Map<number, Series>>>()
 
   const seriesOf = (method: string, route: string, status: number): Series => {
-    const key = `${status} ${method} ${route}`
-    const known = all.get(key)
+    const known = byRoute.get(route)?.get(method)?.get(status)
     if (known !== undefined) return known
     const buckets = BOUNDS.map(bound => ({ bound, count: 0 }))
     const series = { labels: { method, route, status }, buckets, count: 0, sum: 0 }
-    all.set(key, series)
+    all.push(series)
+    const byMethod = byRoute.get(route) ?? new Map<string, Map<number, Series>>()
+    const byStatus = byMethod.get(method) ?? new Map<number, Series>()
+    byRoute.set(route, byMethod.set(method, byStatus.set(status, series)))
     return series
   }
 
@@ -81,7 +85,7 @@ export const createDurations = (): Durations => {
       help: 'Seconds from the head of a request to the end of its answer.',
       type: 'histogram',
       aggregator: 'sum',
-      values: [...all.values()].flatMap(valuesOf)
+      values: all.flatMap(valuesOf)
     })
   }
 }
