@@ -6,6 +6,8 @@ export interface Origin {
   readonly address: string
   /** What the caller's own log calls the request. */
   readonly requestId?: string | undefined
+  /** What a trace of several services calls the whole of which the request is a part. */
+  readonly traceId?: string | undefined
 }
 
 interface Ids {
@@ -80,4 +82,10 @@ export const aboutGrant = (
 
 /** The origin alone, of an object that may hold secrets as well. */
 export const originOf = (origin: Origin | undefined): Partial<Origin> =>
-  origin === undefined ? {} : { address: origin.address, requestId: origin.requestId }
+  origin === undefined
+    ? {}
+    : {
+        address: origin.address,
+        requestId: origin.requestId,
+        ...(origin.traceId !== undefined && { traceId: origin.traceId })
+      }

@@ -21,7 +21,8 @@ export const createPasswordGrant =
     const username = requireParameter('username', request.username)
     const password = requireParameter('password', request.password)
     const scopes = grantScopes(parseScope(request.scope), client.allowedScopes)
-    const user = await login(client, { username, password, address: request.address, requestId: request.requestId })
+    const { address, requestId, traceId } = request
+    const user = await login(client, { username, password, address, requestId, traceId })
     if (user !== undefined) {
       const now = clock.now()
       const grant = await newGrant(user, client, scopes, now, secrets, policy)

@@ -2,6 +2,7 @@ import { isIP, isIPv4 } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import ipaddr from 'ipaddr.js'
 import type { Origin } from '../../core/index.js'
+import { traceIdOf } from './trace.js'
 
 /** The address by which login attempts are counted. For IPv6 it is the /64, because one subscriber gets a whole /64. */
 export const addressOf = (text: string): string => {
@@ -19,7 +20,11 @@ export const addressOf = (text: string): string => {
 }
 
 /** Where the request comes from. */
-export const originOf = ({ ip, id }: FastifyRequest): Origin => ({ address: addressOf(ip), requestId: id })
+export const originOf = (request: FastifyRequest): Origin => ({
+  address: addressOf(request.ip),
+  requestId: request.id,
+  traceId: traceIdOf(request)
+})
 
 const NAMED: Readonly<Record<string, readonly string[]>> = {
   loopback: ['127.0.0.0/8', '::1'],

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify'
 import { DomainError, type ErrorCode, type Fault } from '../../core/index.js'
 import { type Headers, UNCACHED } from './headers.js'
+import { traceIdOf } from './trace.js'
 
 const STATUSES = {
   invalid_input: 400,
@@ -99,14 +100,17 @@ export const createAnswerFor =
     return { status, headers: { ...type, ...UNCACHED, ...headers }, body }
   }
 
-/** Answers a request that failed, and calls `log` with the error and the request's id when the status is 500 or more. */
+/** Gets the error and the ids of the request and of the caller's trace. */
+export type LogFailure = (error: unknown, reqId: string, traceId?: string) => void
+
+/** Answers a request that failed, and calls `log` when the status is 500 or more. */
 export const createErrorHandler =
-  (answerFor: AnswerFor, log: (error: unknown, reqId: string) => void) =>
+  (answerFor: AnswerFor, log: LogFailure) =>
   (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     // When there is no route, Fastify still reads the body first, and its error may be about the body.
     const failure = request.is404 && !(error instanceof HttpError) ? noRoute(request) : error
     const answer = answerFor(failure, errorFormOf(request), request)
-    if (answer.status >= 500) log(failure, request.id)
+    if (answer.status >= 500) log(failure, request.id, traceIdOf(request))
     // Fastify closes the connection when it refuses a body. A client that is still sending would then be reset before
     // it reads the refusal. While the connection stays open, Node discards the rest of the body. The drain sets its
     // `connection: close` on the raw response, where it stays.

@@ -24,6 +24,7 @@ import {
   describeInvalid,
   type ErrorPage,
   HttpError,
+  type LogFailure,
   noSuchPath
 } from './errors.js'
 import { faultInHead, isOfDoubtfulLength } from './framing.js'
@@ -53,7 +54,7 @@ declare module 'fastify' {
 /** Where the server logs failures and requests. */
 export interface Log {
   /** Logs the error of a request whose status is 500 or more, or counts it. */
-  readonly requestFailed: (error: unknown, reqId: string) => void
+  readonly requestFailed: LogFailure
   readonly logger: Pick<FastifyBaseLogger, 'warn'>
   /**
    * Writes a line for the request when its response is sent or its client has left. Undefined when the level hides it.

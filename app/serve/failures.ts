@@ -1,10 +1,11 @@
 import type { Logger } from 'pino'
 import { DomainError } from '../../core/index.js'
+import type { LogFailure } from '../http/errors.js'
 
 /** Logs what requests fail with, so that failures that are alike cannot fill the log. */
 export interface Failures {
   /** Logs the error, or counts it when one of its kind has been logged a short while ago. */
-  log(error: unknown, reqId: string): void
+  log: LogFailure
   /** Logs the counts at once. */
   end(): void
 }
@@ -18,6 +19,7 @@ interface Kind {
   /** Of the latest request. */
   error: unknown
   reqId: string
+  traceId: string | undefined
 }
 
 const OUTAGE_SECONDS = 60
@@ -33,8 +35,8 @@ export const createFailures = (logger: Pick<Logger, 'error'>): Failures => {
   const kinds = new Map<string, Kind>()
 
   const logCount = (kind: Kind): void => {
-    const { failed, seconds, reqId, error } = kind
-    if (failed > 0) logger.error({ reqId, failed, seconds, err: error }, 'more requests failed')
+    const { failed, seconds, reqId, traceId, error } = kind
+    if (failed > 0) logger.error({ reqId, traceId, failed, seconds, err: error }, 'more requests failed')
     kind.failed = 0
   }
 
@@ -50,16 +52,16 @@ export const createFailures = (logger: Pick<Logger, 'error'>): Failures => {
   }
 
   return {
-    log(error, reqId) {
+    log(error, reqId, traceId) {
       const [ownName, seconds] = kindOf(error)
       const name = seconds === OUTAGE_SECONDS || kinds.has(ownName) || kinds.size < KINDS ? ownName : 'others'
       const known = kinds.get(name)
       if (known !== undefined) {
-        Object.assign(known, { failed: known.failed + 1, error, reqId })
+        Object.assign(known, { failed: known.failed + 1, error, reqId, traceId })
         return
       }
-      logger.error({ reqId, err: error }, 'a request failed')
-      const kind = { seconds, failed: 0, error, reqId }
+      logger.error({ reqId, traceId, err: error }, 'a request failed')
+      const kind = { seconds, failed: 0, error, reqId, traceId }
       kinds.set(name, kind)
       logCountLater(name, kind)
     },

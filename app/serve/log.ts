@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type DestinationStream, type Logger, pino } from 'pino'
 import { DomainError } from '../../core/index.js'
 import type { Log } from '../http/http.js'
+import { traceIdOf } from '../http/trace.js'
 import { createFailures } from './failures.js'
 import { createOutput } from './output.js'
 
@@ -70,9 +71,11 @@ const requestLines =
       const path = JSON.stringify(/^\/[^?#]*/.exec(request.url)?.[0] ?? '')
       // 499 is nginx's status for a client that left before its answer.
       const status = raw.writableEnded ? raw.statusCode : 499
+      const traceId = traceIdOf(request)
+      const trace = traceId === undefined ? '' : `"traceId":"${traceId}",`
       const milliseconds = Math.round((performance.now() - startedAt) * 100) / 100
       output.write(
-        `{"level":30,"time":${Date.now()},${origin},"reqId":"${request.id}","method":"${request.method}","path":${path},"status":${status},"ms":${milliseconds}}\n`
+        `{"level":30,"time":${Date.now()},${origin},"reqId":"${request.id}",${trace}"method":"${request.method}","path":${path},"status":${status},"ms":${milliseconds}}\n`
       )
     })
   }

@@ -47,7 +47,9 @@ t.test('the lines of a request have the same id, which no request of another ins
     logged.get('/fail', async () => {
       throw new Error('failed')
     })
-    await logged.inject('/fail')
+    const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
+    await logged.inject({ url: '/fail', headers: { traceparent: `00-${traceId}-00f067aa0ba902b7-00` } })
+    for (const line of lines) t.match(JSON.parse(line), { traceId }, 'the trace of the caller is in all of them')
     const [own, ...others] = new Set(lines.map(line => JSON.parse(line).reqId))
     t.equal(lines.length, level === 'info' ? 2 : 1)
     t.match(own, /^req-[0-9a-f]{8}-1$/)

@@ -1,3 +1,5 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { tracingChannel } from 'node:diagnostics_channel'
 import t, { type Test } from 'tap'
 import { createLog } from '../../../../app/serve/log.js'
 import { createSecurityLog } from '../../../../app/serve/security-log.js'
@@ -342,3 +344,93 @@ t.test('no password, token, code, secret or name that nobody has comes into the 
     t.notOk(all.includes(Buffer.from(text).toString('base64').replace(/=+$/, '')), text)
   }
 })
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
+const PARENT = '00f067aa0ba902b7'
+
+t.test('wire 7.8: the trace that a caller names is in the line of the request and in its events', async t => {
+  const { form, ask, login, events, log } = await createLogged()
+  await login()
+  t.notMatch(log.join(''), 'traceId', 'no trace is made up')
+  events()
+  const traced = { ...basic('app'), traceparent: `00-${TRACE}-${PARENT}-01` }
+  await form('/auth/token', { grant_type: 'password', ...ADA }, traced)
+  same(t, events(), [
+    { level: INFO, event: 'login.succeeded', ...ABOUT_ADA, traceId: TRACE },
+    { level: INFO, event: 'token.issued', ...ABOUT_ADA, reason: 'password', traceId: TRACE }
+  ])
+  await form('/auth/token', { grant_type: 'password', ...ADA }, { ...traced, ...basic('app', 'wrong') })
+  t.match(events(), [{ event: 'client.authentication_failed', traceId: TRACE }])
+  await ask('/heroes', { headers: { traceparent: `01-${TRACE}-${PARENT}-00-more` } })
+  const line = JSON.parse(log.at(-1) ?? '{}')
+  t.match(line, { path: '/heroes', status: 401, traceId: TRACE })
+  t.strictSame(Object.keys(line), [
+    'level',
+    'time',
+    'pid',
+    'hostname',
+    'reqId',
+    'traceId',
+    'method',
+    'path',
+    'status',
+    'ms'
+  ])
+})
+
+t.test('wire 7.8: a traceparent that is malformed is ignored', async t => {
+  const { ask, log } = await createLogged()
+  const zeros = '0'.repeat(32)
+  for (const traceparent of [
+    '',
+    TRACE,
+    `00-${TRACE}-${PARENT}`,
+    `00-${TRACE}-${PARENT}-1`,
+    `00-${TRACE}-${PARENT}-01-more`,
+    `01-${TRACE}-${PARENT}-01more`,
+    `ff-${TRACE}-${PARENT}-01`,
+    `00-${zeros}-${PARENT}-01`,
+    `00-${TRACE}-${zeros.slice(16)}-01`,
+    `00-${TRACE.toUpperCase()}-${PARENT}-01`,
+    `00-${TRACE.slice(1)}-${PARENT}-01`,
+    `00-${TRACE}-${PARENT}-01, 00-${TRACE}-${PARENT}-01`,
+    `00-${TRACE}"-${PARENT}-01`
+  ]) {
+    t.equal((await ask('/heroes', { headers: { traceparent } })).statusCode, 401)
+    t.notMatch(log.at(-1), 'traceId', traceparent)
+  }
+})
+
+t.test(
+  'a tracer that listens to diagnostics_channel sees each request, and what it begins reaches the use cases',
+  async t => {
+    const channels = tracingChannel('fastify.request.handler')
+    const spans = new AsyncLocalStorage<string>()
+    const seen: unknown[] = []
+    const inside: unknown[] = []
+    channels.start.bindStore(spans, message => {
+      const { request, route } = Object(message)
+      return `${request.method} ${route.url}`
+    })
+    const subscribers = {
+      start: () => {},
+      end: () => {},
+      asyncStart: () => {},
+      error: () => {},
+      asyncEnd: (message: object) => void seen.push(Object(message).reply.statusCode)
+    }
+    channels.subscribe(subscribers)
+    t.teardown(() => {
+      channels.start.unbindStore(spans)
+      channels.unsubscribe(subscribers)
+    })
+    const service = await createInhabited({ events: { tell: ({ event }) => inside.push([event, spans.getStore()]) } })
+    inside.splice(0)
+    await service.form('/auth/token', { grant_type: 'password', ...ADA }, basic('app'))
+    t.strictSame(inside, [
+      ['login.succeeded', 'POST /auth/token'],
+      ['token.issued', 'POST /auth/token']
+    ])
+    t.strictSame(seen, [200])
+  }
+)
