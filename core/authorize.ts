@@ -11,15 +11,15 @@ import { grantScopes, parseScope } from './scope.js'
 
 /** The authorization request of RFC 6749 section 4.1.1 with the parameters of RFC 7636, unchecked. */
 export interface AuthorizationRequest {
-  readonly clientId: string | undefined
-  readonly redirectUri: string | undefined
-  readonly responseType: string | undefined
+  readonly clientId?: string | undefined
+  readonly redirectUri?: string | undefined
+  readonly responseType?: string | undefined
   /** `response_mode` of OAuth 2.0 Multiple Response Type Encoding Practices. */
-  readonly responseMode: string | undefined
-  readonly state: string | undefined
-  readonly scope: string | undefined
-  readonly codeChallenge: string | undefined
-  readonly codeChallengeMethod: string | undefined
+  readonly responseMode?: string | undefined
+  readonly state?: string | undefined
+  readonly scope?: string | undefined
+  readonly codeChallenge?: string | undefined
+  readonly codeChallengeMethod?: string | undefined
 }
 
 /** An authorization request that {@link AuthorizeUseCases.judgeRequest} has accepted. */

@@ -10,7 +10,7 @@ export interface BearerUseCases {
    * `token_required` without a credential, `invalid_token` for a token that is unknown, expired or revoked, and
    * `insufficient_scope` when none of its scopes covers `requiredScope`.
    */
-  verifyBearer(accessToken: string | undefined, requiredScope: string | undefined): Promise<AccessToken>
+  verifyBearer(accessToken?: string | undefined, requiredScope?: string | undefined): Promise<AccessToken>
 }
 
 export const createBearerUseCases = ({

@@ -11,23 +11,25 @@ import { requireText } from './text.js'
 /** The id and the secret that a request presents. A public client sends an empty secret or none. */
 export interface ClientCredentials {
   readonly id: string
-  readonly secret: string | undefined
+  readonly secret?: string | undefined
 }
 
 export interface NewClient {
   readonly id: string
   /**
-   * `undefined` registers a public client, `generate` draws a random secret, and a text is the secret itself: it has 24
+   * Without it the client is public. `generate` draws a random secret, and a text is the secret itself: it has 24
    * characters or more.
    */
-  readonly secret: string | undefined | { readonly generate: true }
+  readonly secret?: string | undefined | { readonly generate: true }
   /** None by default. A client without one cannot use the login page. */
   readonly redirectUris?: readonly string[] | undefined
-  readonly allowedScopes: readonly string[]
+  /** None by default. */
+  readonly allowedScopes?: readonly string[] | undefined
   /** {@link defaultGrantTypes} by default. */
   readonly grantTypes?: readonly string[] | undefined
-  readonly name: string | undefined
-  readonly requirePkce: boolean
+  readonly name?: string | undefined
+  /** By default true for a public client and false for a confidential one. */
+  readonly requirePkce?: boolean | undefined
 }
 
 export interface ClientUseCases {
@@ -46,9 +48,9 @@ export interface ClientUseCases {
   changeClient(id: string, changes: ClientChanges): Promise<Client>
   /**
    * Replaces the secret by `secret`, or by a random one when `secret` is undefined, and returns the new secret. The old
-   * one stays valid for `keepOldSeconds`. Throws `invalid_input`, and `not_found` for an unknown or public client.
+   * one stays valid for `keepOldSeconds`, 0 by default. Throws `invalid_input`, and `not_found` for an unknown or public client.
    */
-  rotateSecret(id: string, secret: string | undefined, keepOldSeconds: number): Promise<string>
+  rotateSecret(id: string, secret?: string | undefined, keepOldSeconds?: number): Promise<string>
   /** Removes the client with all its codes and tokens. Throws `not_found`. */
   removeClient(id: string): Promise<void>
 }
@@ -98,11 +100,18 @@ export const createClientUseCases = ({
       )
     },
 
-    async addClient({ id, secret: wanted, redirectUris = [], grantTypes = defaultGrantTypes, ...rest }) {
+    async addClient({
+      id,
+      secret: wanted,
+      redirectUris = [],
+      allowedScopes = [],
+      grantTypes = defaultGrantTypes,
+      name,
+      requirePkce = wanted === undefined
+    }) {
       if (!isClientId(id)) {
         throw new DomainError('invalid_input', 'a client id is 1 to 255 of A-Z a-z 0-9 . _ ~ -')
       }
-      const { allowedScopes, name, requirePkce } = rest
       const changes = requireChanges({ redirectUris, allowedScopes, grantTypes, name, requirePkce })
       const secret = typeof wanted === 'object' ? await secrets.random() : wanted
       const secretDigest = secret === undefined ? undefined : await secrets.digest(requireSecret(secret))
@@ -126,7 +135,7 @@ export const createClientUseCases = ({
       return client
     },
 
-    async rotateSecret(id, given, keepOldSeconds) {
+    async rotateSecret(id, given, keepOldSeconds = 0) {
       const secret = given === undefined ? await secrets.random() : requireSecret(given)
       const keepUntil = keepOldSeconds === 0 ? undefined : secondsAfter(clock.now(), keepOldSeconds)
       if (!isClientId(id) || !(await clients.rotateSecret(id, await secrets.digest(secret), keepUntil))) {

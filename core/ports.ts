@@ -37,19 +37,21 @@ export interface Ports {
   readonly secrets: Secrets
   readonly clock: Clock
   /** A host that wants no events leaves it out. */
-  readonly events?: Events
+  readonly events?: Events | undefined
 }
 
-export type AllPorts = Required<Ports>
+export interface AllPorts extends Ports {
+  readonly events: Events
+}
 
 export interface HeroQuery {
   /**
    * Part of the name. Both are compared in the form that `toLowerCase()` gives them, and no character is a wildcard.
    */
-  readonly nameContains: string | undefined
+  readonly nameContains?: string | undefined
   /** Only heroes with a greater id. Any safe integer. */
-  readonly after: number | undefined
-  readonly limit: number | undefined
+  readonly after?: number | undefined
+  readonly limit?: number | undefined
 }
 
 export interface HeroStore {

@@ -5,14 +5,14 @@ import type { Client } from './model.js'
 
 /** The access token request of RFC 6749 for any grant type, unchecked. */
 export interface TokenRequest extends Origin {
-  readonly grantType: string | undefined
-  readonly username: string | undefined
-  readonly password: string | undefined
-  readonly refreshToken: string | undefined
-  readonly code: string | undefined
-  readonly redirectUri: string | undefined
-  readonly codeVerifier: string | undefined
-  readonly scope: string | undefined
+  readonly grantType?: string | undefined
+  readonly username?: string | undefined
+  readonly password?: string | undefined
+  readonly refreshToken?: string | undefined
+  readonly code?: string | undefined
+  readonly redirectUri?: string | undefined
+  readonly codeVerifier?: string | undefined
+  readonly scope?: string | undefined
 }
 
 /**

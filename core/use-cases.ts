@@ -7,7 +7,7 @@ import { createHeroUseCases, type HeroUseCases } from './heroes.js'
 import { createHousekeepingUseCases, type HousekeepingUseCases } from './housekeeping.js'
 import { createImportUseCases, type ImportUseCases } from './import.js'
 import { createLogin } from './login.js'
-import type { Policy } from './policy.js'
+import { defaultPolicy, type Policy } from './policy.js'
 import type { AllPorts, Ports } from './ports.js'
 import { createRevocationUseCases, type RevocationUseCases } from './revocation.js'
 import { createScopeTextUseCases, type ScopeTextUseCases } from './scope-texts.js'
@@ -24,8 +24,12 @@ export type UseCases = HeroUseCases &
   RevocationUseCases &
   HousekeepingUseCases
 
-/** All use cases. Besides the errors that its docstring names, each may throw `unavailable`. */
-export const createUseCases = (given: Ports, policy: Policy): UseCases => {
+/**
+ * All use cases. What `changes` leaves out is as in {@link defaultPolicy}. Besides the errors that its docstring names,
+ * each may throw `unavailable`.
+ */
+export const createUseCases = (given: Ports, changes: Partial<Policy> = {}): UseCases => {
+  const policy: Policy = { ...defaultPolicy, ...changes }
   const ports: AllPorts = { ...given, events: given.events ?? NO_EVENTS }
   const login = createLogin(ports, policy)
   return {

@@ -70,6 +70,7 @@ const ROOMS: Record<string, { readonly rooms: readonly string[]; readonly packag
     ],
     packages: ['node:', 'fastify', 'pino', 'prom-client']
   },
+  'app/embedding.ts': { rooms: ['app/http/server.ts', 'app/serve'], packages: ['fastify'] },
   'app/cli': {
     rooms: ['core', 'app/control', 'app/compose.ts', 'app/settings.ts', 'app/settings-advice.ts'],
     packages: ['node:', 'commander', 'csv-parse', 'heroes/package.json']

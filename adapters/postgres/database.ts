@@ -54,12 +54,13 @@ export interface Observer {
 
 /**
  * Opens a database on a PostgreSQL server. While the server cannot be reached, every call on the database rejects with
- * `unavailable`.
+ * `unavailable`. By default there are 10 connections and prepared statements.
  */
-export const openServer = async (url: string, options: ServerOptions & Observer): Promise<Database> => {
+export const openServer = async (url: string, options: Partial<ServerOptions> & Observer = {}): Promise<Database> => {
+  const { pool = 10, prepare = true } = options
   // Imported when it is needed, so that the start of a service does not load an engine that the service does not use.
   const { connectServer } = await import('./connection/server.js')
-  return databaseOn(connectServer(url, options), options, options.prepare && options.pool > 1)
+  return databaseOn(connectServer(url, { ...options, pool, prepare }), options, prepare && pool > 1)
 }
 
 /**

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module'
-import type { RouteOptions } from 'fastify'
+import type { FastifyInstance, RouteOptions } from 'fastify'
 import type { UseCases } from '../../core/index.js'
 import { openToOrigins } from './cors.js'
-import { createHttp, type Http, type HttpOptions } from './http.js'
+import { createHttp, type Http, type HttpOptions, type Log } from './http.js'
 import { createErrorPage } from './pages/error-page.js'
 import { authorizeRoutes } from './routes/authorize.js'
 import { callbackRoutes } from './routes/callback.js'
@@ -16,70 +16,110 @@ import { registerRoutes } from './routes/register.js'
 import { revocationRoutes } from './routes/revocation.js'
 import { tokenRoutes } from './routes/token.js'
 
-export type { Figures }
+export type { Figures, Http, Log }
 
-export interface ServerOptions
-  extends Pick<HttpOptions, 'bodyLimit' | 'bodyMemory' | 'trustProxy' | 'log' | 'readerMilliseconds'> {
+/** What the server is made with. Everything but the use cases has a default: that of the setting of the same meaning. */
+export interface ServerOptions {
   readonly useCases: UseCases
+  /** In bytes; 10 MB by default. */
+  readonly bodyLimit?: number | undefined
+  /** In bytes: what request bodies of more than 64 kB may take, all together; 256 MB by default. */
+  readonly bodyMemory?: number | undefined
+  /**
+   * Whose `X-Forwarded-For` is believed: everybody's, nobody's, or that of addresses and networks, comma-separated.
+   * Nobody's by default.
+   */
+  readonly trustProxy?: boolean | string | undefined
+  /** By default nothing is logged. */
+  readonly log?: Log | undefined
+  /** In milliseconds: how long a client may take nothing of its answer; 10 seconds by default. */
+  readonly readerMilliseconds?: number | undefined
   /** Whether there is `/callback`, the page at the first client's redirect URI that shows the code. Only for trials. */
   readonly callbackPage?: boolean | undefined
-  /** Whether the hero endpoints ask for a bearer token. */
-  readonly protectHeroes: boolean
+  /** Whether the hero endpoints ask for a bearer token; true by default. */
+  readonly protectHeroes?: boolean | undefined
   /** The scope that reading heroes needs, if any. */
-  readonly readScope: string | undefined
+  readonly readScope?: string | undefined
   /** The scope that writing heroes needs, if any. */
-  readonly writeScope: string | undefined
-  /** Whether anyone may register a user at `/register`. */
-  readonly registrationOpen: boolean
-  /** The origins whose pages may call the service from a browser, as browsers write them. */
+  readonly writeScope?: string | undefined
+  /** Whether anyone may register a user at `/register`; true by default. */
+  readonly registrationOpen?: boolean | undefined
+  /** The origins whose pages may call the service from a browser, as browsers write them. None by default. */
   readonly corsOrigins?: readonly string[] | undefined
-  /** The base URL that users see. Called at each request, because the port may be unknown before the server listens. */
-  readonly publicUrl: () => string
-  /** What the pages call the service. */
-  readonly serviceName: string
+  /**
+   * The base URL that users see. Called at each request, because the port may be unknown before the server listens. By
+   * default `http://localhost` with the port that the server listens on.
+   */
+  readonly publicUrl?: (() => string) | undefined
+  /** What the pages call the service; `Heroes` by default. */
+  readonly serviceName?: string | undefined
   /** Where the login page sends people without an account, if anywhere. */
-  readonly signupUrl: string | undefined
+  readonly signupUrl?: string | undefined
   /** Where the login page sends people who have forgotten their password, if anywhere. */
-  readonly resetUrl: string | undefined
+  readonly resetUrl?: string | undefined
   /** Rejects with `unavailable` while the service should get no requests. */
-  readonly ready: () => Promise<void>
+  readonly ready?: (() => Promise<void>) | undefined
 }
 
 const { version }: { version: string } = createRequire(import.meta.url)('heroes/package.json')
 
+const NO_LOG: Log = { requestFailed: () => {}, logger: { warn: () => {} }, followRequest: undefined }
+
 /** Builds the HTTP server with every endpoint. It does not listen. */
-export const buildServer = (options: ServerOptions): Http => {
-  const { useCases, publicUrl, ready, protectHeroes: protect, readScope, writeScope, corsOrigins = [] } = options
-  const http = createHttp({ ...options, version, errorPage: createErrorPage(options.serviceName) })
+export const buildServer = ({
+  useCases,
+  bodyLimit = 10_485_760,
+  bodyMemory = 268_435_456,
+  trustProxy = false,
+  log = NO_LOG,
+  readerMilliseconds,
+  callbackPage = false,
+  protectHeroes = true,
+  readScope,
+  writeScope,
+  registrationOpen = true,
+  corsOrigins = [],
+  publicUrl: knownUrl,
+  serviceName = 'Heroes',
+  signupUrl,
+  resetUrl,
+  ready = async () => {}
+}: ServerOptions): Http => {
+  const errorPage = createErrorPage(serviceName)
+  const http = createHttp({ bodyLimit, bodyMemory, trustProxy, log, readerMilliseconds, version, errorPage })
+  const publicUrl = knownUrl ?? (() => localUrl(http))
   const routes: RouteOptions[] = []
   http.addHook('onRoute', route => {
     routes.push(route)
   })
   openToOrigins(http, corsOrigins)
-  heroRoutes(http, useCases, { protect, readScope, writeScope, publicUrl })
-  registerRoutes(http, useCases, options.registrationOpen)
+  heroRoutes(http, useCases, { protect: protectHeroes, readScope, writeScope, publicUrl })
+  registerRoutes(http, useCases, registrationOpen)
   tokenRoutes(http, useCases, publicUrl, corsOrigins)
-  authorizeRoutes(http, useCases, publicUrl, {
-    name: options.serviceName,
-    signupUrl: options.signupUrl,
-    resetUrl: options.resetUrl
-  })
+  authorizeRoutes(http, useCases, publicUrl, { name: serviceName, signupUrl, resetUrl })
   revocationRoutes(http, useCases, publicUrl, corsOrigins)
-  if (options.callbackPage) callbackRoutes(http, publicUrl)
+  if (callbackPage) callbackRoutes(http, publicUrl)
   metadataRoutes(http, publicUrl)
   docsRoutes(http, publicUrl)
   healthRoutes(http, ready)
   openApiRoutes(http, async () => {
     // Imported only when somebody asks for the document, so that the start takes no longer for it.
     const { createDocument } = await import('./openapi/document.js')
-    return createDocument(routes, { ...options, version, publicUrl: publicUrl() })
+    const described = { protectHeroes, readScope, writeScope, registrationOpen, serviceName, bodyLimit, corsOrigins }
+    return createDocument(routes, { ...described, version, publicUrl: publicUrl() })
   })
   return http
 }
 
+/** `http://localhost` with the port that the server listens on, if it does. */
+export const localUrl = ({ server }: Pick<FastifyInstance, 'server'>): string => {
+  const { port } = Object(server.address())
+  return port === undefined ? 'http://localhost' : `http://localhost:${port}`
+}
+
 /** Builds the HTTP server of the figures, which has `/metrics` and nothing else. It does not listen. */
 export const buildMetricsServer = (
-  options: Pick<ServerOptions, 'bodyLimit' | 'bodyMemory' | 'log'>,
+  options: Pick<HttpOptions, 'bodyLimit' | 'bodyMemory' | 'log'>,
   read: () => Promise<Figures>
 ): Http => {
   const http = createHttp({ ...options, trustProxy: false, version, errorPage: createErrorPage('Heroes') })

@@ -1,13 +1,21 @@
 import { type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, cpSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync
+} from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import t from 'tap'
+import t, { type Test } from 'tap'
+import { useHost } from '../support/host-session.js'
 import { createDatabase } from '../support/postgres.js'
-import { ask, startProcess, temporaryFolder } from '../support/process.js'
-import { bearer } from '../support/service.js'
-import { ADA } from '../support/world.js'
+import { startProcess, temporaryFolder } from '../support/process.js'
 
 // A folder outside of the checkout: inside, Node would find the node_modules of the checkout.
 const folder = temporaryFolder(t)
@@ -75,6 +83,58 @@ t.test('each entry of the package loads by itself', async t => {
   ])
 })
 
+/** The folder with the sample hosts, compiled under each module resolution. */
+const compiled = join(folder, 'compiled')
+const RESOLUTIONS = { node16: 'node16', nodenext: 'nodenext', bundler: 'preserve' }
+
+/** Starts a compiled sample host in memory, or on a database. Returns its address. */
+const startHost = async (t: Test, place: string, name: string, databaseUrl?: string): Promise<string> => {
+  const settings = databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }
+  const host = startProcess(t, [name], settings, join(place, 'start.js'))
+  const [, port] = await host.until(/listening on (\d+)/)
+  return `http://127.0.0.1:${port}`
+}
+
+t.test('the sample hosts compile against the package under each module resolution, and serve', async t => {
+  // The packages beside this one: those that it was installed with, and those that the samples have of their own.
+  const there = (name: string): string => [join(modules, name), join(root, 'node_modules', name)].find(existsSync) ?? ''
+  const linked = 'heroes fastify express hono @hono/node-server @types/node @types/express'.split(' ')
+  for (const name of linked) {
+    mkdirSync(dirname(join(compiled, 'node_modules', name)), { recursive: true })
+    symlinkSync(there(name), join(compiled, 'node_modules', name), 'junction')
+  }
+  writeFileSync(join(compiled, 'package.json'), '{ "private": true, "type": "module" }')
+  const samples = readdirSync(join(root, 'test/hosts')).filter(
+    name => name.endsWith('.ts') && !['hosts.test.ts', 'single-page.ts'].includes(name)
+  )
+  for (const name of samples) cpSync(join(root, 'test/hosts', name), join(compiled, 'hosts', name))
+  for (const [resolution, module] of Object.entries(RESOLUTIONS)) {
+    const options = {
+      target: 'ES2023',
+      // The types of Hono need the DOM's.
+      lib: ['ES2023', 'DOM'],
+      types: ['node'],
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      noUncheckedIndexedAccess: true,
+      module,
+      moduleResolution: resolution,
+      rootDir: 'hosts',
+      outDir: resolution
+    }
+    const config = join(compiled, `${resolution}.json`)
+    writeFileSync(config, JSON.stringify({ compilerOptions: options, include: ['hosts'] }))
+    const tsc = join(root, 'node_modules/typescript/bin/tsc')
+    t.match(run(compiled, process.execPath, [tsc, '-p', config]), { status: 0, stdout: '' }, resolution)
+    await useHost(t, await startHost(t, join(compiled, resolution), 'node-http'), 'ada')
+  }
+  const { url, drop } = await createDatabase()
+  t.teardown(drop)
+  for (const name of ['node-http', 'express', 'hono', 'worker']) {
+    await t.test(name, async t => useHost(t, await startHost(t, join(compiled, 'nodenext'), name, url), name))
+  }
+})
+
 t.test('the core, memory and crypto need no package but argon2, and serve in a host of their own', async t => {
   const bare = join(folder, 'bare')
   for (const name of ['heroes', '@node-rs']) {
@@ -86,41 +146,8 @@ t.test('the core, memory and crypto need no package but argon2, and serve in a h
     'heroes/adapters/postgres'
   ])
 
-  const program = join(bare, 'node-http.mjs')
-  copyFileSync(join(root, 'test/hosts/node-http.mjs'), program)
-  const host = startProcess(t, [], {}, program)
-  const [, port] = await host.until(/listening on (\d+)/)
-  const url = `http://127.0.0.1:${port}`
-  t.match(await ask(`${url}/register`, { body: ADA }), { status: 200, body: '{"id":1}' })
-  t.match(await ask(`${url}/register`, { body: ADA }), { status: 409 })
-  const { accessToken } = JSON.parse((await ask(`${url}/token`, { body: ADA })).body)
-  const headers = { ...bearer(accessToken) }
-  t.match(await ask(`${url}/heroes`, { headers, body: { name: 'Starling' } }), { body: '{"id":1,"name":"Starling"}' })
-  t.match(await ask(`${url}/heroes`, { headers }), { status: 200, body: '[{"id":1,"name":"Starling"}]' })
-  t.match(await ask(`${url}/heroes`), { status: 401 })
-
-  for (const path of ['/', '/nothing', '/heroes/1', '/heroes?x=1', '/toString']) {
-    t.match(await ask(`${url}${path}`, { headers }), { status: 404, body: /nothing at this path/ }, path)
-  }
-  t.match(await ask(`${url}/register`, { headers }), { status: 404 })
-  const post = async (path: string, body: string): Promise<number> => {
-    const answer = await fetch(`${url}${path}`, { method: 'POST', headers, body })
-    await answer.text()
-    return answer.status
-  }
-  for (const body of ['', '{', 'null', '[]', '{"name":5}', '{"name":""}', `{"name":"${'x'.repeat(10_000)}"}`]) {
-    t.equal(await post('/heroes', body), 400, body.slice(0, 20))
-  }
-  t.equal(await post('/register', '{"username":"bob","password":{}}'), 400)
-
-  // Ten wrong passwords are the limit, whatever address and grant type the body names.
-  const attempts: number[] = []
-  for (let attempt = 1; attempt <= 12; attempt++) {
-    const body = { ...ADA, password: 'wrong', address: `x${attempt}`, grantType: 'refresh_token', scope: 'x' }
-    attempts.push(await post('/token', JSON.stringify(body)))
-  }
-  t.strictSame(attempts, [...Array(10).fill(400), 429, 429])
-  t.equal(await post('/token', JSON.stringify({ ...ADA, address: 'x1' })), 429, 'the right password is refused too')
+  cpSync(join(compiled, 'nodenext'), bare, { recursive: true })
+  await useHost(t, await startHost(t, bare, 'node-http'), 'ada')
 })
 
 t.test('a command starts without the database engine that it does not use', async t => {

@@ -5,10 +5,10 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { register } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
-import { isMainThread } from 'node:worker_threads'
+import { isMainThread, parentPort } from 'node:worker_threads'
 
-// Node runs the hooks in a thread of their own, which imports this file too.
-if (isMainThread) {
+// Node runs the hooks in a thread of their own, which imports this file too and has no port.
+if (isMainThread || parentPort !== null) {
   // Optimizing the embedded PostgreSQL takes longer than a suite gains by it.
   setFlagsFromString('--liftoff-only')
   register(import.meta.url)
@@ -16,8 +16,14 @@ if (isMainThread) {
 
 const folder = fileURLToPath(new URL('../../node_modules/.cache/heroes/', import.meta.url))
 
-/** An import of `./file.js` means `./file.ts` where there is such a file. */
+const { exports: entries } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+
+/** An import of `./file.js` means `./file.ts` where there is such a file, and an entry of the package means its source. */
 export const resolve = (specifier, context, next) => {
+  const entry = entries[specifier.replace(/^heroes/, '.')]?.default
+  if (entry !== undefined) {
+    return next(new URL(entry.replace(/^.\/dist/, '../..').replace(/js$/, 'ts'), import.meta.url).href, context)
+  }
   if (context.parentURL?.endsWith('.ts') && /^\.{1,2}\/.*\.js$/.test(specifier)) {
     const source = new URL(specifier.replace(/js$/, 'ts'), context.parentURL)
     if (existsSync(source)) return next(source.href, context)

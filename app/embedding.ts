@@ -1,0 +1,61 @@
+// The entry `heroes/app`: the HTTP server for a process of the caller's own, by itself or in the caller's Fastify.
+
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { buildServer, type Http, type Log, localUrl, type ServerOptions } from './http/server.js'
+import { createLog, type ProcessLog } from './serve/log.js'
+import { createSecurityLog } from './serve/security-log.js'
+
+export { buildServer, createLog, createSecurityLog, type Http, type Log, type ProcessLog, type ServerOptions }
+
+/** What the plugin takes: the options of {@link buildServer}, and where the service lies. */
+export interface HeroesPluginOptions extends ServerOptions {
+  /** Where all paths of the service begin, such as `/identity`. */
+  readonly prefix?: string
+}
+
+const WELL_KNOWN = '/.well-known/oauth-authorization-server'
+
+/**
+ * Serves every request below the prefix, in a Fastify server of the host's own. The service is a server within, to which
+ * the host hands the requests before it has read a body: its parsers, hooks, errors and schemas touch nothing of the
+ * host's. `publicUrl` ends in the prefix; by default it is `http://localhost` with the host's port and the prefix.
+ *
+ * On the host's root instance it has the metadata at the path of RFC 8414 section 3.1 as well, where the prefix stands
+ * behind the well-known path.
+ */
+export const heroesPlugin: FastifyPluginAsync<HeroesPluginOptions> = async (host, { prefix = '', ...options }) => {
+  const whole = host.prefix + prefix
+  const http = buildServer({ publicUrl: () => localUrl(host) + whole, ...options })
+  await http.ready()
+  host.addHook('onClose', () => http.close())
+  const handOver = (segments: number) => (request: FastifyRequest, reply: FastifyReply) => {
+    reply.hijack()
+    const { raw } = request
+    // The host's own log may read `originalUrl` later.
+    Object.assign(raw, { originalUrl: raw.url, url: withoutSegments(String(raw.url), segments) })
+    http.routing(raw, reply.raw)
+  }
+  const inside = handOver(whole.split('/').length - 1)
+  for (const url of prefix === '' ? ['/*'] : [prefix, `${prefix}/*`]) serveAll(host, url, inside)
+  if (host.prefix === '' && prefix !== '') serveAll(host, WELL_KNOWN + prefix, handOver(0))
+}
+
+// The plugin adds no context of its own: it could not reach the well-known path from within its prefix.
+Object.assign(heroesPlugin, {
+  [Symbol.for('skip-override')]: true,
+  [Symbol.for('fastify.display-name')]: 'heroes'
+})
+
+/** Without the segments at its beginning, however they are encoded, and without the host of an absolute target. */
+const withoutSegments = (target: string, segments: number): string =>
+  target
+    .replace(/^https?:\/\/[^/?#]*/i, '')
+    .replace(new RegExp(`^(?:/[^/?]*){${segments}}`), '')
+    .replace(/^(?!\/)/, '/')
+
+type Handler = (request: FastifyRequest, reply: FastifyReply) => void
+
+/** As an onRequest hook it comes before the host reads the body, and no handler is called after it. */
+const serveAll = (host: FastifyInstance, url: string, handler: Handler): void => {
+  host.route({ method: host.supportedMethods, url, onRequest: handler, handler })
+}
