@@ -1,4 +1,4 @@
-import type { Test } from 'tap'
+import assert from 'node:assert/strict'
 import type { Client } from '../../core/model.js'
 import type { ClientChanges } from '../../core/ports.js'
 import {
@@ -16,6 +16,7 @@ import {
   rounds,
   someDigest,
   someSpend,
+  type TestFunction,
   tamper,
   tokenUnder
 } from './records.js'
@@ -31,78 +32,78 @@ const fullClient = (): Client =>
     requirePkce: true
   })
 
-export const clientContract = async (t: Test, createStores: CreateStores): Promise<void> => {
-  await t.test('a client with every value that it can have is returned as it was stored', async t => {
+export const clientContract = (test: TestFunction, createStores: CreateStores): void => {
+  test('a client with every value that it can have is returned as it was stored', async () => {
     const { clients } = await createStores()
     const client = fullClient()
-    t.equal(await clients.insert(client), true)
-    t.strictSame(await clients.find(client.id), client)
-    t.strictSame(await clients.list(), [client])
+    assert.equal(await clients.insert(client), true)
+    assert.deepEqual(await clients.find(client.id), client)
+    assert.deepEqual(await clients.list(), [client])
   })
 
-  await t.test('a public client without any value is returned with undefined and an empty list', async t => {
+  test('a public client without any value is returned with undefined and an empty list', async () => {
     const { clients } = await createStores()
     const client = clientWith({ secretDigest: undefined })
-    t.equal(await clients.insert(client), true)
-    t.strictSame(await clients.find(client.id), client)
+    assert.equal(await clients.insert(client), true)
+    assert.deepEqual(await clients.find(client.id), client)
   })
 
-  await t.test('scopes and names are returned unchanged and in their order, whatever their characters', async t => {
+  test('scopes and names are returned unchanged and in their order, whatever their characters', async () => {
     const { clients } = await createStores()
     const allowedScopes = [...ODD_TEXTS, '', ...ODD_TEXTS]
     const client = clientWith({ allowedScopes, redirectUris: [`https://a.example/${'x'.repeat(1980)}`, ...ODD_TEXTS] })
-    t.equal(await clients.insert(client), true)
-    t.strictSame(await clients.find(client.id), client)
+    assert.equal(await clients.insert(client), true)
+    assert.deepEqual(await clients.find(client.id), client)
     for (const text of ODD_TEXTS) {
       const changed = { ...client, allowedScopes: [text], name: text }
-      t.strictSame(await clients.update(client.id, { allowedScopes: [text], name: text }), changed)
-      t.strictSame(await clients.find(client.id), changed)
+      assert.deepEqual(await clients.update(client.id, { allowedScopes: [text], name: text }), changed)
+      assert.deepEqual(await clients.find(client.id), changed)
     }
-    t.strictSame((await clients.update(client.id, { allowedScopes: [''] }))?.allowedScopes, [''])
+    assert.deepEqual((await clients.update(client.id, { allowedScopes: [''] }))?.allowedScopes, [''])
   })
 
-  await t.test('a client that is not registered is neither found, changed nor removed', async t => {
+  test('a client that is not registered is neither found, changed nor removed', async () => {
     const { clients } = await createStores()
     await clients.insert(clientWith({ id: 'app' }))
     for (const id of ['', 'App', 'app ', 'ap%', 'app_', '\u{1f9b8}']) {
-      t.equal(await clients.find(id), undefined, JSON.stringify(id))
-      t.equal(await clients.update(id, { name: 'x' }), undefined, JSON.stringify(id))
-      t.equal(await clients.rotateSecret(id, someDigest(), at(0)), false, JSON.stringify(id))
-      t.equal(await clients.remove(id), false, JSON.stringify(id))
+      assert.equal(await clients.find(id), undefined, JSON.stringify(id))
+      assert.equal(await clients.update(id, { name: 'x' }), undefined, JSON.stringify(id))
+      assert.equal(await clients.rotateSecret(id, someDigest(), at(0)), false, JSON.stringify(id))
+      assert.equal(await clients.remove(id), false, JSON.stringify(id))
     }
   })
 
-  await t.test('a client with a taken id is not stored, and nothing changes', async t => {
+  test('a client with a taken id is not stored, and nothing changes', async () => {
     const { clients } = await createStores()
     const client = clientWith({ id: 'app', name: 'first' })
     await clients.insert(client)
-    t.equal(await clients.insert(clientWith({ id: 'app', name: 'second' })), false)
-    t.strictSame(await clients.list(), [client])
+    assert.equal(await clients.insert(clientWith({ id: 'app', name: 'second' })), false)
+    assert.deepEqual(await clients.list(), [client])
   })
 
-  await t.test('when twenty clients with one id are inserted at once, exactly one is stored', async t => {
+  test('when twenty clients with one id are inserted at once, exactly one is stored', async () => {
     const { clients } = await createStores()
     const rivalling = await rivals(async rival => {
       const client = clientWith({ id: 'app', name: `rival ${rival}` })
       return { client, stored: await clients.insert(client) }
     })
     const winners = rivalling.filter(({ stored }) => stored)
-    t.equal(winners.length, 1)
-    t.strictSame(await clients.list(), [winners[0]?.client])
+    assert.equal(winners.length, 1)
+    assert.deepEqual(await clients.list(), [winners[0]?.client])
   })
 
-  await t.test('clients are listed by id in the order of code points, whatever the locale', async t => {
+  test('clients are listed by id in the order of code points, whatever the locale', async () => {
     const { clients } = await createStores()
-    t.strictSame(await clients.list(), [])
+    assert.deepEqual(await clients.list(), [])
     const ids = ['-a', '.a', '0', '10', '9', 'A', 'Z', '_a', 'a', 'a-b', 'a.b', 'aB', 'a_b', 'ab', 'b', '~a']
     for (const id of [...ids.slice(8), ...ids.slice(0, 8).toReversed()]) await clients.insert(clientWith({ id }))
-    t.strictSame(
+    assert.deepEqual(
       (await clients.list()).map(({ id }) => id),
       ids
     )
   })
 
-  await t.test('a change to a client record does not change the store', async t => {
+  test('a change to a client record does not change the store', async () => {
     const { clients } = await createStores()
     const client = fullClient()
     const kept = structuredClone(client)
@@ -111,20 +112,20 @@ export const clientContract = async (t: Test, createStores: CreateStores): Promi
     tamper(await clients.find(kept.id))
     tamper(await clients.list())
     tamper(await clients.update(kept.id, {}))
-    t.strictSame(await clients.find(kept.id), kept)
+    assert.deepEqual(await clients.find(kept.id), kept)
     for (const key of ['redirectUris', 'allowedScopes', 'grantTypes'] as const) {
       const changed = ['a', 'b']
       await clients.update(kept.id, { [key]: changed })
       tamper(changed)
-      t.strictSame((await clients.find(kept.id))?.[key], ['a', 'b'])
+      assert.deepEqual((await clients.find(kept.id))?.[key], ['a', 'b'])
     }
     const until = at(60)
     await clients.rotateSecret(kept.id, someDigest(), until)
     tamper(until)
-    t.strictSame((await clients.find(kept.id))?.previousSecret?.until, at(60))
+    assert.deepEqual((await clients.find(kept.id))?.previousSecret?.until, at(60))
   })
 
-  await t.test('a change leaves the keys that it does not name as they are, and undefined removes a value', async t => {
+  test('a change leaves the keys that it does not name as they are, and undefined removes a value', async () => {
     const { clients } = await createStores()
     const client = fullClient()
     await clients.insert(client)
@@ -144,12 +145,12 @@ export const clientContract = async (t: Test, createStores: CreateStores): Promi
     let expected = client
     for (const change of changes) {
       expected = { ...expected, ...change }
-      t.strictSame(await clients.update(client.id, change), expected, JSON.stringify(change))
-      t.strictSame(await clients.find(client.id), expected)
+      assert.deepEqual(await clients.update(client.id, change), expected, JSON.stringify(change))
+      assert.deepEqual(await clients.find(client.id), expected)
     }
   })
 
-  await t.test('concurrent changes of different keys are all kept', async t => {
+  test('concurrent changes of different keys are all kept', async () => {
     const { clients } = await createStores()
     await rounds(
       async () => {
@@ -166,73 +167,73 @@ export const clientContract = async (t: Test, createStores: CreateStores): Promi
         ]),
       async ({ client, digest }) => {
         const changed = { ...client, name: 'x', allowedScopes: ['a'], requirePkce: true, secretDigest: digest }
-        t.strictSame(await clients.find(client.id), changed)
+        assert.deepEqual(await clients.find(client.id), changed)
       }
     )
   })
 
-  await t.test('a new secret keeps the present secret as the previous one until the given instant', async t => {
+  test('a new secret keeps the present secret as the previous one until the given instant', async () => {
     const { clients } = await createStores()
     const client = fullClient()
     await clients.insert(client)
     const [second, third] = [someDigest(), someDigest()]
-    t.equal(await clients.rotateSecret(client.id, second, at(60)), true)
+    assert.equal(await clients.rotateSecret(client.id, second, at(60)), true)
     const previous = client.secretDigest
-    t.strictSame(await clients.find(client.id), {
+    assert.deepEqual(await clients.find(client.id), {
       ...client,
       secretDigest: second,
       previousSecret: { digest: previous, until: at(60) }
     })
-    t.equal(await clients.rotateSecret(client.id, third, at(120)), true)
-    t.strictSame(
+    assert.equal(await clients.rotateSecret(client.id, third, at(120)), true)
+    assert.deepEqual(
       await clients.find(client.id),
       { ...client, secretDigest: third, previousSecret: { digest: second, until: at(120) } },
       'at most one previous secret is kept'
     )
   })
 
-  await t.test('a new secret without such an instant leaves no previous secret', async t => {
+  test('a new secret without such an instant leaves no previous secret', async () => {
     const { clients } = await createStores()
     const client = fullClient()
     await clients.insert(client)
     const digest = someDigest()
-    t.equal(await clients.rotateSecret(client.id, digest, undefined), true)
-    t.strictSame(await clients.find(client.id), { ...client, secretDigest: digest, previousSecret: undefined })
+    assert.equal(await clients.rotateSecret(client.id, digest, undefined), true)
+    assert.deepEqual(await clients.find(client.id), { ...client, secretDigest: digest, previousSecret: undefined })
   })
 
-  await t.test('twenty concurrent rotations of the secret leave one secret and the one before it', async t => {
+  test('twenty concurrent rotations of the secret leave one secret and the one before it', async () => {
     const { clients } = await createStores()
     const client = clientWith()
     await clients.insert(client)
     const digests = await rivals(async () => {
       const digest = someDigest()
-      t.equal(await clients.rotateSecret(client.id, digest, at(60)), true)
+      assert.equal(await clients.rotateSecret(client.id, digest, at(60)), true)
       return digest
     })
     const { secretDigest, previousSecret } = (await clients.find(client.id)) ?? client
-    t.ok(digests.some(digest => digest === secretDigest))
-    t.ok(digests.some(digest => digest === previousSecret?.digest))
-    t.not(secretDigest, previousSecret?.digest)
+    assert.ok(digests.some(digest => digest === secretDigest))
+    assert.ok(digests.some(digest => digest === previousSecret?.digest))
+    assert.notEqual(secretDigest, previousSecret?.digest)
   })
 
-  await t.test('a public client gets no secret', async t => {
+  test('a public client gets no secret', async () => {
     const { clients } = await createStores()
     const client = clientWith({ secretDigest: undefined })
     await clients.insert(client)
-    t.equal(await clients.rotateSecret(client.id, someDigest(), at(60)), false)
-    t.strictSame(await clients.find(client.id), client)
+    assert.equal(await clients.rotateSecret(client.id, someDigest(), at(60)), false)
+    assert.deepEqual(await clients.find(client.id), client)
   })
 
-  await t.test('a new secret or other changes end no token', async t => {
+  test('a new secret or other changes end no token', async () => {
     const stores = await createStores()
     const parties = await register(stores)
     const token = await logIn(stores, parties)
     await stores.clients.rotateSecret(parties.client.id, someDigest(), undefined)
     await stores.clients.update(parties.client.id, { allowedScopes: ['a'], name: 'x' })
-    t.strictSame(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
+    assert.deepEqual(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
   })
 
-  await t.test('a client is removed with all its codes and tokens, and those of others stay', async t => {
+  test('a client is removed with all its codes and tokens, and those of others stay', async () => {
     const stores = await createStores()
     const { clients, codes, tokens, users } = stores
     const parties = await register(stores)
@@ -247,8 +248,8 @@ export const clientContract = async (t: Test, createStores: CreateStores): Promi
     const kept = await logIn(stores, others)
     const keptCode = await authorize(stores, others)
     const { id } = parties.client
-    t.equal(await clients.remove(id), true)
-    t.equal(await clients.remove(id), false)
+    assert.equal(await clients.remove(id), true)
+    assert.equal(await clients.remove(id), false)
     const findAll = (): Promise<unknown[]> =>
       Promise.all([
         clients.find(id),
@@ -258,38 +259,38 @@ export const clientContract = async (t: Test, createStores: CreateStores): Promi
         tokens.findByAccess(successor.accessDigest),
         tokens.findByRefresh(successor.refreshDigest)
       ])
-    t.ok((await findAll()).every(found => found === undefined))
-    t.strictSame(await clients.list(), [others.client])
-    t.strictSame(await tokens.findByAccess(kept.accessDigest), accessOf(kept))
-    t.ok(await codes.find(keptCode.digest))
-    t.ok(await users.find(parties.user.id))
-    t.equal(await codes.redeem(code.digest, tokenUnder(code.grant)), false)
-    t.equal(await tokens.rotate(successor.refreshDigest, someSpend(), tokenUnder(token.grant)), false)
+    assert.ok((await findAll()).every(found => found === undefined))
+    assert.deepEqual(await clients.list(), [others.client])
+    assert.deepEqual(await tokens.findByAccess(kept.accessDigest), accessOf(kept))
+    assert.ok(await codes.find(keptCode.digest))
+    assert.ok(await users.find(parties.user.id))
+    assert.equal(await codes.redeem(code.digest, tokenUnder(code.grant)), false)
+    assert.equal(await tokens.rotate(successor.refreshDigest, someSpend(), tokenUnder(token.grant)), false)
     await clients.insert(parties.client)
-    t.strictSame(
+    assert.deepEqual(
       (await findAll()).slice(1),
       [undefined, undefined, undefined, undefined, undefined],
       'a new client with the id has none of the codes and tokens'
     )
   })
 
-  await t.test('a login under way is not stored when its client is gone', async t => {
+  test('a login under way is not stored when its client is gone', async () => {
     const stores = await createStores()
     const parties = await register(stores)
     await stores.clients.remove(parties.client.id)
     const token = tokenUnder(grantTo(parties))
     const code = codeUnder(grantTo(parties))
-    t.equal(await stores.tokens.insert(token, parties.user.generation), false)
-    t.equal(await stores.codes.insert(code, parties.user.generation), false)
-    t.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)
-    t.equal(await stores.codes.find(code.digest), undefined)
+    assert.equal(await stores.tokens.insert(token, parties.user.generation), false)
+    assert.equal(await stores.codes.insert(code, parties.user.generation), false)
+    assert.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)
+    assert.equal(await stores.codes.find(code.digest), undefined)
   })
 
-  await t.test('when twenty calls remove one client at once, exactly one succeeds', async t => {
+  test('when twenty calls remove one client at once, exactly one succeeds', async () => {
     const stores = await createStores()
     const parties = await register(stores)
     await logIn(stores, parties)
     const removed = await rivals(() => stores.clients.remove(parties.client.id))
-    t.equal(removed.filter(done => done).length, 1)
+    assert.equal(removed.filter(done => done).length, 1)
   })
 }

@@ -1,4 +1,4 @@
-import type { Test } from 'tap'
+import assert from 'node:assert/strict'
 import type { Code } from '../../core/model.js'
 import {
   accessOf,
@@ -13,12 +13,13 @@ import {
   rounds,
   someDigest,
   somePassword,
+  type TestFunction,
   tamper,
   tokenUnder
 } from './records.js'
 
-export const codeContract = async (t: Test, createStores: CreateStores): Promise<void> => {
-  await t.test('a code with every value that it can have is returned as it was stored, unspent', async t => {
+export const codeContract = (test: TestFunction, createStores: CreateStores): void => {
+  test('a code with every value that it can have is returned as it was stored, unspent', async () => {
     const stores = await createStores()
     const parties = await register(stores)
     const code: Code = {
@@ -29,126 +30,130 @@ export const codeContract = async (t: Test, createStores: CreateStores): Promise
       issuedAt: at(0.001),
       expiresAt: at(59.999)
     }
-    t.equal(await stores.codes.insert(code, 0), true)
-    t.strictSame(await stores.codes.find(code.digest), { ...code, spent: false })
+    assert.equal(await stores.codes.insert(code, 0), true)
+    assert.deepEqual(await stores.codes.find(code.digest), { ...code, spent: false })
   })
 
-  await t.test('a code without a redirect URI and a challenge is returned with undefined', async t => {
+  test('a code without a redirect URI and a challenge is returned with undefined', async () => {
     const stores = await createStores()
     const code = await authorize(stores, await register(stores))
-    t.strictSame(await stores.codes.find(code.digest), { ...code, spent: false })
+    assert.deepEqual(await stores.codes.find(code.digest), { ...code, spent: false })
   })
 
-  await t.test('the scopes of a grant are returned in their order, whatever their characters', async t => {
+  test('the scopes of a grant are returned in their order, whatever their characters', async () => {
     const stores = await createStores()
     const parties = await register(stores)
     const code = codeUnder(grantTo(parties, { scopes: ['', ...ODD_TEXTS, ''] }))
     await stores.codes.insert(code, 0)
-    t.strictSame(await stores.codes.find(code.digest), { ...code, spent: false })
+    assert.deepEqual(await stores.codes.find(code.digest), { ...code, spent: false })
   })
 
-  await t.test('a change to a code record does not change the store', async t => {
+  test('a change to a code record does not change the store', async () => {
     const stores = await createStores()
     const code = codeUnder(grantTo(await register(stores), { scopes: ['a'] }))
     const kept = structuredClone(code)
     await stores.codes.insert(code, 0)
     tamper(code)
     tamper(await stores.codes.find(kept.digest))
-    t.strictSame(await stores.codes.find(kept.digest), { ...kept, spent: false })
+    assert.deepEqual(await stores.codes.find(kept.digest), { ...kept, spent: false })
   })
 
-  await t.test('a code that was never stored is neither found nor spent', async t => {
+  test('a code that was never stored is neither found nor spent', async () => {
     const stores = await createStores()
     const code = await authorize(stores, await register(stores))
     const token = tokenUnder(code.grant)
-    t.equal(await stores.codes.find(someDigest()), undefined)
-    t.equal(await stores.codes.redeem(someDigest(), token), false)
-    t.equal(await stores.codes.burn(someDigest()), false)
-    t.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)
-    t.equal((await stores.codes.find(code.digest))?.spent, false)
+    assert.equal(await stores.codes.find(someDigest()), undefined)
+    assert.equal(await stores.codes.redeem(someDigest(), token), false)
+    assert.equal(await stores.codes.burn(someDigest()), false)
+    assert.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)
+    assert.equal((await stores.codes.find(code.digest))?.spent, false)
   })
 
-  await t.test('a code is stored only if its client exists and its user exists at the same generation', async t => {
+  test('a code is stored only if its client exists and its user exists at the same generation', async () => {
     const stores = await createStores()
     const parties = await register(stores)
     const { user } = parties
     const code = codeUnder(grantTo(parties))
     for (const generation of [user.generation + 1, user.generation - 1]) {
-      t.equal(await stores.codes.insert(code, generation), false, `generation ${generation}`)
+      assert.equal(await stores.codes.insert(code, generation), false, `generation ${generation}`)
     }
     for (const userId of [user.id + 1, 0, -1, 2 ** 31, Number.MAX_SAFE_INTEGER]) {
       const grant = { ...code.grant, userId }
-      t.equal(await stores.codes.insert({ ...code, grant }, user.generation), false, `user ${userId}`)
+      assert.equal(await stores.codes.insert({ ...code, grant }, user.generation), false, `user ${userId}`)
     }
     const grant = { ...code.grant, clientId: 'nobody' }
-    t.equal(await stores.codes.insert({ ...code, grant }, user.generation), false)
-    t.equal(await stores.codes.find(code.digest), undefined)
-    t.equal(await stores.codes.insert(code, user.generation), true, 'neither code nor grant had been stored')
+    assert.equal(await stores.codes.insert({ ...code, grant }, user.generation), false)
+    assert.equal(await stores.codes.find(code.digest), undefined)
+    assert.equal(await stores.codes.insert(code, user.generation), true, 'neither code nor grant had been stored')
   })
 
-  await t.test('the caller judges expiry: an expired code is found and redeemed', async t => {
+  test('the caller judges expiry: an expired code is found and redeemed', async () => {
     const stores = await createStores()
     const code = await authorize(stores, await register(stores), { expiresAt: new Date(1) })
-    t.strictSame(await stores.codes.find(code.digest), { ...code, spent: false })
-    t.equal(await stores.codes.redeem(code.digest, tokenUnder(code.grant)), true)
+    assert.deepEqual(await stores.codes.find(code.digest), { ...code, spent: false })
+    assert.equal(await stores.codes.redeem(code.digest, tokenUnder(code.grant)), true)
   })
 
-  await t.test('a code that is redeemed is spent, and its token is stored under its grant', async t => {
+  test('a code that is redeemed is spent, and its token is stored under its grant', async () => {
     const stores = await createStores()
     const code = codeUnder(grantTo(await register(stores), { scopes: ['a', 'b'] }))
     await stores.codes.insert(code, 0)
     const token = tokenUnder(code.grant, { scopes: ['a'] })
-    t.equal(await stores.codes.redeem(code.digest, token), true)
-    t.strictSame(await stores.codes.find(code.digest), { ...code, spent: true })
-    t.strictSame(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
-    t.strictSame(await stores.tokens.findByRefresh(token.refreshDigest), { ...token, spent: undefined })
+    assert.equal(await stores.codes.redeem(code.digest, token), true)
+    assert.deepEqual(await stores.codes.find(code.digest), { ...code, spent: true })
+    assert.deepEqual(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
+    assert.deepEqual(await stores.tokens.findByRefresh(token.refreshDigest), { ...token, spent: undefined })
     await stores.grants.revoke(code.grant.id, at(1))
-    t.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)
+    assert.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)
   })
 
-  await t.test('a code is redeemed at most once, ever, and a second token is not stored', async t => {
+  test('a code is redeemed at most once, ever, and a second token is not stored', async () => {
     const stores = await createStores()
     const code = await authorize(stores, await register(stores))
     const [first, second] = [tokenUnder(code.grant), tokenUnder(code.grant)]
-    t.equal(await stores.codes.redeem(code.digest, first), true)
-    t.equal(await stores.codes.redeem(code.digest, second), false)
-    t.equal(await stores.codes.burn(code.digest), false)
-    t.ok(await stores.tokens.findByAccess(first.accessDigest))
-    t.equal(await stores.tokens.findByAccess(second.accessDigest), undefined)
-    t.equal(await stores.tokens.findByRefresh(second.refreshDigest), undefined)
+    assert.equal(await stores.codes.redeem(code.digest, first), true)
+    assert.equal(await stores.codes.redeem(code.digest, second), false)
+    assert.equal(await stores.codes.burn(code.digest), false)
+    assert.ok(await stores.tokens.findByAccess(first.accessDigest))
+    assert.equal(await stores.tokens.findByAccess(second.accessDigest), undefined)
+    assert.equal(await stores.tokens.findByRefresh(second.refreshDigest), undefined)
   })
 
-  await t.test('a code that is burnt is spent, and no token is stored', async t => {
+  test('a code that is burnt is spent, and no token is stored', async () => {
     const stores = await createStores()
     const code = await authorize(stores, await register(stores))
     const token = tokenUnder(code.grant)
-    t.equal(await stores.codes.burn(code.digest), true)
-    t.strictSame(await stores.codes.find(code.digest), { ...code, spent: true })
-    t.equal(await stores.codes.burn(code.digest), false)
-    t.equal(await stores.codes.redeem(code.digest, token), false)
-    t.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)
+    assert.equal(await stores.codes.burn(code.digest), true)
+    assert.deepEqual(await stores.codes.find(code.digest), { ...code, spent: true })
+    assert.equal(await stores.codes.burn(code.digest), false)
+    assert.equal(await stores.codes.redeem(code.digest, token), false)
+    assert.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)
   })
 
-  await t.test('when twenty calls redeem one code at once, exactly one has its token stored', async t => {
+  test('when twenty calls redeem one code at once, exactly one has its token stored', async () => {
     const stores = await createStores()
     const code = await authorize(stores, await register(stores))
     const answers = await rivals(async () => {
       const token = tokenUnder(code.grant)
       const won = await stores.codes.redeem(code.digest, token)
-      t.equal((await stores.codes.find(code.digest))?.spent, true, 'every call finds the code spent after its answer')
+      assert.equal(
+        (await stores.codes.find(code.digest))?.spent,
+        true,
+        'every call finds the code spent after its answer'
+      )
       return { won, stored: (await stores.tokens.findByAccess(token.accessDigest)) !== undefined }
     })
-    t.equal(answers.filter(({ won }) => won).length, 1)
-    t.ok(answers.every(({ won, stored }) => won === stored))
+    assert.equal(answers.filter(({ won }) => won).length, 1)
+    assert.ok(answers.every(({ won, stored }) => won === stored))
   })
 
-  await t.test('when twenty calls burn one code at once, exactly one succeeds', async t => {
+  test('when twenty calls burn one code at once, exactly one succeeds', async () => {
     const stores = await createStores()
     const code = await authorize(stores, await register(stores))
-    t.equal((await rivals(() => stores.codes.burn(code.digest))).filter(won => won).length, 1)
+    assert.equal((await rivals(() => stores.codes.burn(code.digest))).filter(won => won).length, 1)
   })
 
-  await t.test('when ten calls redeem and ten calls burn one code at once, exactly one succeeds', async t => {
+  test('when ten calls redeem and ten calls burn one code at once, exactly one succeeds', async () => {
     const stores = await createStores()
     const parties = await register(stores)
     for (const redeemersBegin of [true, false]) {
@@ -161,21 +166,21 @@ export const codeContract = async (t: Test, createStores: CreateStores): Promise
         const stored = (await stores.tokens.findByAccess(mine.accessDigest)) !== undefined
         return { won, right: stored === (won && redeems) }
       })
-      t.equal(answers.filter(({ won }) => won).length, 1)
-      t.ok(answers.every(({ right }) => right))
-      t.equal(await stores.codes.redeem(code.digest, token), false)
+      assert.equal(answers.filter(({ won }) => won).length, 1)
+      assert.ok(answers.every(({ right }) => right))
+      assert.equal(await stores.codes.redeem(code.digest, token), false)
     }
   })
 
-  await t.test('twenty codes for one user are all stored at once, and all redeemed at once', async t => {
+  test('twenty codes for one user are all stored at once, and all redeemed at once', async () => {
     const stores = await createStores()
     const parties = await register(stores)
     const codes = await rivals(() => authorize(stores, parties))
     const won = await Promise.all(codes.map(code => stores.codes.redeem(code.digest, tokenUnder(code.grant))))
-    t.ok(won.every(answer => answer))
+    assert.ok(won.every(answer => answer))
   })
 
-  await t.test('a code whose grant was revoked is not found and cannot be spent', async t => {
+  test('a code whose grant was revoked is not found and cannot be spent', async () => {
     const stores = await createStores()
     const parties = await register(stores)
     const [code, spent, other] = [
@@ -186,15 +191,15 @@ export const codeContract = async (t: Test, createStores: CreateStores): Promise
     await stores.codes.burn(spent.digest)
     for (const { grant } of [code, spent]) await stores.grants.revoke(grant.id, at(1))
     const token = tokenUnder(code.grant)
-    t.equal(await stores.codes.find(code.digest), undefined)
-    t.equal(await stores.codes.find(spent.digest), undefined)
-    t.equal(await stores.codes.redeem(code.digest, token), false)
-    t.equal(await stores.codes.burn(code.digest), false)
-    t.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)
-    t.ok(await stores.codes.find(other.digest), 'another grant of the same user goes on')
+    assert.equal(await stores.codes.find(code.digest), undefined)
+    assert.equal(await stores.codes.find(spent.digest), undefined)
+    assert.equal(await stores.codes.redeem(code.digest, token), false)
+    assert.equal(await stores.codes.burn(code.digest), false)
+    assert.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)
+    assert.ok(await stores.codes.find(other.digest), 'another grant of the same user goes on')
   })
 
-  await t.test('no token lives after a code is redeemed while its grant is revoked', async t => {
+  test('no token lives after a code is redeemed while its grant is revoked', async () => {
     const stores = await createStores()
     const parties = await register(stores)
     await rounds(
@@ -205,14 +210,14 @@ export const codeContract = async (t: Test, createStores: CreateStores): Promise
       ({ code, token }) => stores.codes.redeem(code.digest, token),
       ({ code }) => stores.grants.revoke(code.grant.id, at(1)),
       async ({ code, token }) => {
-        t.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)
-        t.equal(await stores.tokens.findByRefresh(token.refreshDigest), undefined)
-        t.equal(await stores.codes.find(code.digest), undefined)
+        assert.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)
+        assert.equal(await stores.tokens.findByRefresh(token.refreshDigest), undefined)
+        assert.equal(await stores.codes.find(code.digest), undefined)
       }
     )
   })
 
-  await t.test('no code lives after it is stored while its user is revoked or gets a new password', async t => {
+  test('no code lives after it is stored while its user is revoked or gets a new password', async () => {
     const stores = await createStores()
     await rounds(
       async round => {
@@ -225,15 +230,15 @@ export const codeContract = async (t: Test, createStores: CreateStores): Promise
           ? stores.users.revoke(user.username, at(1))
           : stores.users.setPassword(user.username, somePassword(), at(1)),
       async ({ code, user }, _, ended) => {
-        t.equal(ended, true)
-        t.equal(await stores.codes.find(code.digest), undefined)
-        t.equal(await stores.codes.redeem(code.digest, tokenUnder(code.grant)), false)
-        t.not((await stores.users.find(user.id))?.generation, 0)
+        assert.equal(ended, true)
+        assert.equal(await stores.codes.find(code.digest), undefined)
+        assert.equal(await stores.codes.redeem(code.digest, tokenUnder(code.grant)), false)
+        assert.notEqual((await stores.users.find(user.id))?.generation, 0)
       }
     )
   })
 
-  await t.test('no code or token lives after a code is redeemed while its user or its client is removed', async t => {
+  test('no code or token lives after a code is redeemed while its user or its client is removed', async () => {
     const stores = await createStores()
     await rounds(
       async round => {
@@ -245,10 +250,10 @@ export const codeContract = async (t: Test, createStores: CreateStores): Promise
       ({ user, client, removesClient }) =>
         removesClient ? stores.clients.remove(client.id) : stores.users.remove(user.username),
       async ({ code, token }, _, removed) => {
-        t.equal(removed, true)
-        t.equal(await stores.codes.find(code.digest), undefined)
-        t.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)
-        t.equal(await stores.tokens.findByRefresh(token.refreshDigest), undefined)
+        assert.equal(removed, true)
+        assert.equal(await stores.codes.find(code.digest), undefined)
+        assert.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)
+        assert.equal(await stores.tokens.findByRefresh(token.refreshDigest), undefined)
       }
     )
   })

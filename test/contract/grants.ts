@@ -1,4 +1,4 @@
-import type { Test } from 'tap'
+import assert from 'node:assert/strict'
 import {
   accessOf,
   at,
@@ -13,6 +13,7 @@ import {
   rounds,
   type Stores,
   someSpend,
+  type TestFunction,
   tamper,
   tokenUnder
 } from './records.js'
@@ -28,21 +29,21 @@ const sweep = async ({ grants }: Stores, now = NOW, limit = 1000): Promise<void>
   }
 }
 
-export const grantContract = async (t: Test, createStores: CreateStores): Promise<void> => {
-  await t.test('a grant is returned as it was stored, until it is revoked', async t => {
+export const grantContract = (test: TestFunction, createStores: CreateStores): void => {
+  test('a grant is returned as it was stored, until it is revoked', async () => {
     const stores = await createStores()
     const parties = await register(stores)
     const grant = grantTo(parties, { scopes: ODD_TEXTS, expiresAt: at(31_536_000.999) })
     await stores.tokens.insert(tokenUnder(grant), 0)
-    t.strictSame(await stores.grants.find(grant.id), grant)
+    assert.deepEqual(await stores.grants.find(grant.id), grant)
     tamper(await stores.grants.find(grant.id))
-    t.strictSame(await stores.grants.find(grant.id), grant)
-    t.equal(await stores.grants.find(crypto.randomUUID()), undefined)
+    assert.deepEqual(await stores.grants.find(grant.id), grant)
+    assert.equal(await stores.grants.find(crypto.randomUUID()), undefined)
     await stores.grants.revoke(grant.id, at(1))
-    t.equal(await stores.grants.find(grant.id), undefined)
+    assert.equal(await stores.grants.find(grant.id), undefined)
   })
 
-  await t.test('a grant goes when its last token has expired, and not before', async t => {
+  test('a grant goes when its last token has expired, and not before', async () => {
     const stores = await createStores()
     const { tokens } = stores
     const parties = await register(stores)
@@ -54,17 +55,17 @@ export const grantContract = async (t: Test, createStores: CreateStores): Promis
     const unrefreshable = await logIn(stores, parties, { expiresAt: at(100.001), refreshExpiresAt: at(20) })
     const both = await logIn(stores, parties, EXPIRED)
     await sweep(stores)
-    t.equal(await tokens.findByAccess(ended.accessDigest), undefined)
-    t.strictSame(await tokens.findByAccess(going.accessDigest), accessOf(going))
-    t.strictSame(await tokens.findByAccess(refreshable.accessDigest), accessOf(refreshable))
-    t.ok(await tokens.findByRefresh(refreshable.refreshDigest))
-    t.ok(await tokens.findByRefresh(unrefreshable.refreshDigest))
-    t.equal(await tokens.findByAccess(both.accessDigest), undefined)
-    t.equal(await tokens.findByRefresh(both.refreshDigest), undefined)
-    t.equal(await tokens.rotate(both.refreshDigest, someSpend(), tokenUnder(both.grant)), false)
+    assert.equal(await tokens.findByAccess(ended.accessDigest), undefined)
+    assert.deepEqual(await tokens.findByAccess(going.accessDigest), accessOf(going))
+    assert.deepEqual(await tokens.findByAccess(refreshable.accessDigest), accessOf(refreshable))
+    assert.ok(await tokens.findByRefresh(refreshable.refreshDigest))
+    assert.ok(await tokens.findByRefresh(unrefreshable.refreshDigest))
+    assert.equal(await tokens.findByAccess(both.accessDigest), undefined)
+    assert.equal(await tokens.findByRefresh(both.refreshDigest), undefined)
+    assert.equal(await tokens.rotate(both.refreshDigest, someSpend(), tokenUnder(both.grant)), false)
   })
 
-  await t.test('a grant that expires at the very instant stays, and is not looked at', async t => {
+  test('a grant that expires at the very instant stays, and is not looked at', async () => {
     const stores = await createStores()
     const { codes, grants, tokens } = stores
     const parties = await register(stores)
@@ -75,39 +76,39 @@ export const grantContract = async (t: Test, createStores: CreateStores): Promis
     const successor = tokenUnder(token.grant, { expiresAt: NOW, refreshExpiresAt: NOW })
     const renewed = await logIn(stores, parties, EXPIRED)
     await tokens.rotate(renewed.refreshDigest, someSpend(5), { ...successor, grant: renewed.grant })
-    t.equal(await grants.removeExpired(NOW, 1), 1, 'the grant whose first token has expired')
-    t.equal(await grants.removeExpired(NOW, 1), 0)
-    t.ok(await tokens.findByRefresh(token.refreshDigest))
-    t.ok(await tokens.findByAccess(accessOnly.accessDigest))
-    t.ok(await tokens.findByAccess(successor.accessDigest))
-    t.ok(await codes.find(code.digest))
-    t.equal(await grants.removeExpired(at(100.001), 10), 4)
+    assert.equal(await grants.removeExpired(NOW, 1), 1, 'the grant whose first token has expired')
+    assert.equal(await grants.removeExpired(NOW, 1), 0)
+    assert.ok(await tokens.findByRefresh(token.refreshDigest))
+    assert.ok(await tokens.findByAccess(accessOnly.accessDigest))
+    assert.ok(await tokens.findByAccess(successor.accessDigest))
+    assert.ok(await codes.find(code.digest))
+    assert.equal(await grants.removeExpired(at(100.001), 10), 4)
   })
 
-  await t.test('a code that is never used is removed when it has expired', async t => {
+  test('a code that is never used is removed when it has expired', async () => {
     const stores = await createStores()
     const parties = await register(stores)
     const ended = await authorize(stores, parties, { expiresAt: at(99.999) })
     const going = await authorize(stores, parties, { expiresAt: at(100.001) })
     await sweep(stores)
-    t.equal(await stores.codes.find(ended.digest), undefined)
-    t.strictSame(await stores.codes.find(going.digest), { ...going, spent: false })
-    t.equal(await stores.codes.redeem(ended.digest, tokenUnder(ended.grant)), false)
-    t.equal(await stores.codes.redeem(going.digest, tokenUnder(going.grant)), true)
+    assert.equal(await stores.codes.find(ended.digest), undefined)
+    assert.deepEqual(await stores.codes.find(going.digest), { ...going, spent: false })
+    assert.equal(await stores.codes.redeem(ended.digest, tokenUnder(ended.grant)), false)
+    assert.equal(await stores.codes.redeem(going.digest, tokenUnder(going.grant)), true)
   })
 
-  await t.test('a spent code stays while a token of its grant lives, so that a second use is seen', async t => {
+  test('a spent code stays while a token of its grant lives, so that a second use is seen', async () => {
     const stores = await createStores()
     const { codes, grants } = stores
     const code = await authorize(stores, await register(stores), { expiresAt: at(10) })
     await codes.redeem(code.digest, tokenUnder(code.grant, { expiresAt: at(50), refreshExpiresAt: at(200) }))
     await sweep(stores)
-    t.strictSame(await codes.find(code.digest), { ...code, spent: true })
+    assert.deepEqual(await codes.find(code.digest), { ...code, spent: true })
     await grants.removeExpired(at(201), 1000)
-    t.equal(await codes.find(code.digest), undefined)
+    assert.equal(await codes.find(code.digest), undefined)
   })
 
-  await t.test('spent refresh tokens stay while a token of the grant lives, and are removed with the last', async t => {
+  test('spent refresh tokens stay while a token of the grant lives, and are removed with the last', async () => {
     const stores = await createStores()
     const { tokens } = stores
     const first = await logIn(stores, await register(stores), EXPIRED)
@@ -118,37 +119,37 @@ export const grantContract = async (t: Test, createStores: CreateStores): Promis
     await tokens.eraseNonces(NOW)
     for (const now of [at(100), at(201), at(299)]) {
       await sweep(stores, now, 1)
-      t.strictSame((await tokens.findByRefresh(first.refreshDigest))?.spent, { at: at(5), nonce: undefined })
-      t.strictSame((await tokens.findByRefresh(second.refreshDigest))?.spent, { at: at(30), nonce: undefined })
-      t.strictSame(await tokens.findByRefresh(third.refreshDigest), { ...third, spent: undefined })
+      assert.deepEqual((await tokens.findByRefresh(first.refreshDigest))?.spent, { at: at(5), nonce: undefined })
+      assert.deepEqual((await tokens.findByRefresh(second.refreshDigest))?.spent, { at: at(30), nonce: undefined })
+      assert.deepEqual(await tokens.findByRefresh(third.refreshDigest), { ...third, spent: undefined })
     }
     await sweep(stores, at(301), 1)
     for (const { refreshDigest } of [first, second, third]) {
-      t.equal(await tokens.findByRefresh(refreshDigest), undefined)
+      assert.equal(await tokens.findByRefresh(refreshDigest), undefined)
     }
   })
 
-  await t.test('the nonces of a removed grant are removed with it', async t => {
+  test('the nonces of a removed grant are removed with it', async () => {
     const stores = await createStores()
     const token = await logIn(stores, await register(stores), EXPIRED)
     await stores.tokens.rotate(token.refreshDigest, someSpend(5), tokenUnder(token.grant, EXPIRED))
     await sweep(stores)
-    t.equal(await stores.tokens.eraseNonces(NOW), 0)
+    assert.equal(await stores.tokens.eraseNonces(NOW), 0)
   })
 
-  await t.test('a grant that was revoked stays a tombstone until its tokens have expired', async t => {
+  test('a grant that was revoked stays a tombstone until its tokens have expired', async () => {
     const stores = await createStores()
     const { grants, tokens } = stores
     const token = await logIn(stores, await register(stores))
     await grants.revoke(token.grant.id, at(1))
     await sweep(stores)
-    t.equal(await tokens.rotate(token.refreshDigest, someSpend(), tokenUnder(token.grant)), false)
-    t.equal(await tokens.findByAccess(token.accessDigest), undefined)
-    t.equal(await grants.removeExpired(at(1_000_000), 1000), 1)
-    t.equal(await tokens.rotate(token.refreshDigest, someSpend(), tokenUnder(token.grant)), false)
+    assert.equal(await tokens.rotate(token.refreshDigest, someSpend(), tokenUnder(token.grant)), false)
+    assert.equal(await tokens.findByAccess(token.accessDigest), undefined)
+    assert.equal(await grants.removeExpired(at(1_000_000), 1000), 1)
+    assert.equal(await tokens.rotate(token.refreshDigest, someSpend(), tokenUnder(token.grant)), false)
   })
 
-  await t.test('one call removes no more grants than the limit, and repeated calls remove all', async t => {
+  test('one call removes no more grants than the limit, and repeated calls remove all', async () => {
     const stores = await createStores()
     const parties = await register(stores)
     const expired = await Promise.all(Array.from({ length: 5 }, () => logIn(stores, parties, EXPIRED)))
@@ -157,17 +158,17 @@ export const grantContract = async (t: Test, createStores: CreateStores): Promis
       const found = await Promise.all(expired.map(token => stores.tokens.findByRefresh(token.refreshDigest)))
       return found.filter(token => token !== undefined).length
     }
-    t.equal(await stores.grants.removeExpired(NOW, 2), 2)
-    t.equal(await left(), 3)
-    t.equal(await stores.grants.removeExpired(NOW, 2), 2)
-    t.equal(await left(), 1)
-    t.equal(await stores.grants.removeExpired(NOW, 2), 1)
-    t.equal(await left(), 0)
-    t.equal(await stores.grants.removeExpired(NOW, 2), 0)
-    t.strictSame(await stores.tokens.findByAccess(kept.accessDigest), accessOf(kept))
+    assert.equal(await stores.grants.removeExpired(NOW, 2), 2)
+    assert.equal(await left(), 3)
+    assert.equal(await stores.grants.removeExpired(NOW, 2), 2)
+    assert.equal(await left(), 1)
+    assert.equal(await stores.grants.removeExpired(NOW, 2), 1)
+    assert.equal(await left(), 0)
+    assert.equal(await stores.grants.removeExpired(NOW, 2), 0)
+    assert.deepEqual(await stores.tokens.findByAccess(kept.accessDigest), accessOf(kept))
   })
 
-  await t.test('repeated calls come to an end although the grants that they look at live on', async t => {
+  test('repeated calls come to an end although the grants that they look at live on', async () => {
     const stores = await createStores()
     const parties = await register(stores)
     const successors = await rivals(async () => {
@@ -178,22 +179,22 @@ export const grantContract = async (t: Test, createStores: CreateStores): Promis
     })
     let calls = 1
     while (calls < 20 && (await stores.grants.removeExpired(NOW, 3)) >= 3) calls += 1
-    t.ok(calls <= 7, `${calls} calls`)
-    for (const successor of successors) t.ok(await stores.tokens.findByAccess(successor.accessDigest))
+    assert.ok(calls <= 7, `${calls} calls`)
+    for (const successor of successors) assert.ok(await stores.tokens.findByAccess(successor.accessDigest))
   })
 
-  await t.test('a user and a client stay when their grants are removed, and can begin new grants', async t => {
+  test('a user and a client stay when their grants are removed, and can begin new grants', async () => {
     const stores = await createStores()
     const parties = await register(stores)
     await logIn(stores, parties, EXPIRED)
     await sweep(stores)
-    t.strictSame(await stores.users.find(parties.user.id), parties.user)
-    t.strictSame(await stores.clients.find(parties.client.id), parties.client)
-    t.ok(await logIn(stores, parties))
-    t.equal(await stores.users.remove(parties.user.username), true)
+    assert.deepEqual(await stores.users.find(parties.user.id), parties.user)
+    assert.deepEqual(await stores.clients.find(parties.client.id), parties.client)
+    assert.ok(await logIn(stores, parties))
+    assert.equal(await stores.users.remove(parties.user.username), true)
   })
 
-  await t.test('two concurrent removals leave no expired grant and remove no other', async t => {
+  test('two concurrent removals leave no expired grant and remove no other', async () => {
     const stores = await createStores()
     const parties = await register(stores)
     await rounds(
@@ -206,13 +207,13 @@ export const grantContract = async (t: Test, createStores: CreateStores): Promis
       async ({ expired, kept }) => {
         // One removal may have ended while the other still had the grants locked that the first one skipped.
         await sweep(stores)
-        for (const token of expired) t.equal(await stores.tokens.findByRefresh(token.refreshDigest), undefined)
-        t.strictSame(await stores.tokens.findByAccess(kept.accessDigest), accessOf(kept))
+        for (const token of expired) assert.equal(await stores.tokens.findByRefresh(token.refreshDigest), undefined)
+        assert.deepEqual(await stores.tokens.findByAccess(kept.accessDigest), accessOf(kept))
       }
     )
   })
 
-  await t.test('a rotation during the removal of its grant is done whole or not at all', async t => {
+  test('a rotation during the removal of its grant is done whole or not at all', async () => {
     const stores = await createStores()
     const { grants, tokens } = stores
     const parties = await register(stores)
@@ -226,7 +227,7 @@ export const grantContract = async (t: Test, createStores: CreateStores): Promis
       async ({ token, successor, spend }, won) => {
         const found = await tokens.findByAccess(successor.accessDigest)
         const spent = (await tokens.findByRefresh(token.refreshDigest))?.spent
-        t.strictSame(
+        assert.deepEqual(
           { found, spent },
           won ? { found: accessOf(successor), spent: spend } : { found: undefined, spent: undefined }
         )
@@ -234,7 +235,7 @@ export const grantContract = async (t: Test, createStores: CreateStores): Promis
     )
   })
 
-  await t.test('a redemption during the removal of its grant is done whole or not at all', async t => {
+  test('a redemption during the removal of its grant is done whole or not at all', async () => {
     const stores = await createStores()
     const { codes, grants, tokens } = stores
     const parties = await register(stores)
@@ -248,7 +249,7 @@ export const grantContract = async (t: Test, createStores: CreateStores): Promis
       async ({ code, token }, won) => {
         const found = await tokens.findByAccess(token.accessDigest)
         const spent = (await codes.find(code.digest))?.spent
-        t.strictSame(
+        assert.deepEqual(
           { found, spent },
           won ? { found: accessOf(token), spent: true } : { found: undefined, spent: undefined }
         )
@@ -256,7 +257,7 @@ export const grantContract = async (t: Test, createStores: CreateStores): Promis
     )
   })
 
-  await t.test('a login during the removal of expired grants of the same user is stored', async t => {
+  test('a login during the removal of expired grants of the same user is stored', async () => {
     const stores = await createStores()
     const parties = await register(stores)
     await rounds(
@@ -264,14 +265,14 @@ export const grantContract = async (t: Test, createStores: CreateStores): Promis
       ({ token }) => stores.tokens.insert(token, 0),
       () => sweep(stores),
       async ({ expired, token }, stored) => {
-        t.equal(stored, true)
-        t.strictSame(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
-        t.equal(await stores.tokens.findByRefresh(expired.refreshDigest), undefined)
+        assert.equal(stored, true)
+        assert.deepEqual(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
+        assert.equal(await stores.tokens.findByRefresh(expired.refreshDigest), undefined)
       }
     )
   })
 
-  await t.test('a user can be removed or revoked during the removal of expired grants', async t => {
+  test('a user can be removed or revoked during the removal of expired grants', async () => {
     const stores = await createStores()
     await rounds(
       async round => {
@@ -286,9 +287,9 @@ export const grantContract = async (t: Test, createStores: CreateStores): Promis
       ({ user, removes }) => (removes ? stores.users.remove(user.username) : stores.users.revoke(user.username, at(1))),
       () => sweep(stores),
       async ({ expired, token }, ended) => {
-        t.equal(ended, true)
-        t.equal(await stores.tokens.findByRefresh(expired.refreshDigest), undefined)
-        t.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)
+        assert.equal(ended, true)
+        assert.equal(await stores.tokens.findByRefresh(expired.refreshDigest), undefined)
+        assert.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)
       }
     )
   })

@@ -1,7 +1,7 @@
-import type { Test } from 'tap'
+import assert from 'node:assert/strict'
 import type { Hero } from '../../core/model.js'
 import type { HeroQuery, HeroStore } from '../../core/ports.js'
-import { type CreateStores, ODD_TEXTS, rivals, rounds, tamper } from './records.js'
+import { type CreateStores, ODD_TEXTS, rivals, rounds, type TestFunction, tamper } from './records.js'
 
 const EVERY: HeroQuery = { nameContains: undefined, after: undefined, limit: undefined }
 const IDS_OF_NOBODY = [0, -1, 2 ** 31 - 1, 2 ** 31, -(2 ** 31) - 1, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER]
@@ -18,86 +18,86 @@ const insertAll = async (heroes: HeroStore, names: readonly string[]): Promise<H
   return inserted
 }
 
-export const heroContract = async (t: Test, createStores: CreateStores): Promise<void> => {
-  await t.test('a hero is stored under a new id and found by it', async t => {
+export const heroContract = (test: TestFunction, createStores: CreateStores): void => {
+  test('a hero is stored under a new id and found by it', async () => {
     const { heroes } = await createStores()
     const hero = await insert(heroes, 'Mr. Nice')
-    t.strictSame(hero, { id: hero.id, name: 'Mr. Nice' })
-    t.ok(Number.isSafeInteger(hero.id) && hero.id > 0)
-    t.strictSame(await heroes.find(hero.id), hero)
+    assert.deepEqual(hero, { id: hero.id, name: 'Mr. Nice' })
+    assert.ok(Number.isSafeInteger(hero.id) && hero.id > 0)
+    assert.deepEqual(await heroes.find(hero.id), hero)
   })
 
-  await t.test('an id that no hero has finds nothing, whatever safe integer it is', async t => {
+  test('an id that no hero has finds nothing, whatever safe integer it is', async () => {
     const { heroes } = await createStores()
     await insert(heroes, 'Mr. Nice')
     for (const id of IDS_OF_NOBODY) {
-      t.equal(await heroes.find(id), undefined, `find ${id}`)
-      t.equal(await heroes.replace(id, { name: 'Narco' }), undefined, `rename ${id}`)
-      t.equal(await heroes.remove(id), false, `remove ${id}`)
+      assert.equal(await heroes.find(id), undefined, `find ${id}`)
+      assert.equal(await heroes.replace(id, { name: 'Narco' }), undefined, `rename ${id}`)
+      assert.equal(await heroes.remove(id), false, `remove ${id}`)
     }
-    t.ok(await heroes.insert({ name: 'Narco' }), 'the name stayed free')
+    assert.ok(await heroes.insert({ name: 'Narco' }), 'the name stayed free')
   })
 
-  await t.test('when twenty heroes with one name are inserted at once, exactly one is stored', async t => {
+  test('when twenty heroes with one name are inserted at once, exactly one is stored', async () => {
     const { heroes } = await createStores()
     const stored = (await rivals(() => heroes.insert({ name: 'Bombasto' }))).filter(hero => hero !== undefined)
-    t.equal(stored.length, 1)
-    t.strictSame(await heroes.list(EVERY), stored)
+    assert.equal(stored.length, 1)
+    assert.deepEqual(await heroes.list(EVERY), stored)
   })
 
-  await t.test('when twenty heroes with different names are inserted at once, all are stored', async t => {
+  test('when twenty heroes with different names are inserted at once, all are stored', async () => {
     const { heroes } = await createStores()
     const stored = await rivals(rival => insert(heroes, `Hero ${rival}`))
-    t.equal(new Set(stored.map(({ id }) => id)).size, 20)
-    t.strictSame(
+    assert.equal(new Set(stored.map(({ id }) => id)).size, 20)
+    assert.deepEqual(
       stored.map(({ name }) => name),
       stored.map((_, rival) => `Hero ${rival}`),
       'each call is answered with its own hero'
     )
-    t.strictSame(
+    assert.deepEqual(
       await heroes.list(EVERY),
       stored.toSorted((a, b) => a.id - b.id)
     )
   })
 
-  await t.test('a hero with a taken name is not stored', async t => {
+  test('a hero with a taken name is not stored', async () => {
     const { heroes } = await createStores()
     const hero = await insert(heroes, 'Celeritas')
-    t.equal(await heroes.insert({ name: 'Celeritas' }), undefined)
-    t.strictSame(await heroes.list(EVERY), [hero])
+    assert.equal(await heroes.insert({ name: 'Celeritas' }), undefined)
+    assert.deepEqual(await heroes.list(EVERY), [hero])
   })
 
-  await t.test('heroes that are stored together get ids in their order, and taken names are left out', async t => {
+  test('heroes that are stored together get ids in their order, and taken names are left out', async () => {
     const { heroes } = await createStores()
     const taken = await insert(heroes, 'Celeritas')
-    t.strictSame(await heroes.insertAll([]), [])
-    t.strictSame(await heroes.insertAll([{ name: 'Celeritas' }]), [undefined])
+    assert.deepEqual(await heroes.insertAll([]), [])
+    assert.deepEqual(await heroes.insertAll([{ name: 'Celeritas' }]), [undefined])
     const stored = await heroes.insertAll(
       ['Zorro', 'Celeritas', ...ODD_TEXTS, 'Ant', 'Zorro', 'ant'].map(name => ({ name }))
     )
-    t.strictSame(
+    assert.deepEqual(
       stored.map(hero => hero?.name),
       ['Zorro', undefined, ...ODD_TEXTS, 'Ant', undefined, 'ant']
     )
-    t.strictSame(await heroes.list(EVERY), [taken, ...stored.filter(hero => hero !== undefined)])
+    assert.deepEqual(await heroes.list(EVERY), [taken, ...stored.filter(hero => hero !== undefined)])
     tamper(stored)
-    t.equal((await heroes.list({ ...EVERY, limit: 2 }))[1]?.name, 'Zorro')
+    assert.equal((await heroes.list({ ...EVERY, limit: 2 }))[1]?.name, 'Zorro')
   })
 
-  await t.test('heroes that are stored together are found by a part of their names like any other', async t => {
+  test('heroes that are stored together are found by a part of their names like any other', async () => {
     const { heroes } = await createStores()
     const stored = await heroes.insertAll([{ name: 'ὈΔΥΣΣΕΎΣ' }, { name: 'Ant' }])
-    t.strictSame(await heroes.list({ ...EVERY, nameContains: 'ὀδυσ' }), stored.slice(0, 1))
+    assert.deepEqual(await heroes.list({ ...EVERY, nameContains: 'ὀδυσ' }), stored.slice(0, 1))
   })
 
-  await t.test('a thousand heroes are stored together', async t => {
+  test('a thousand heroes are stored together', async () => {
     const { heroes } = await createStores()
     const stored = await heroes.insertAll(Array.from({ length: 1000 }, (_, i) => ({ name: `Hero ${i}` })))
-    t.equal(stored.filter(hero => hero !== undefined).length, 1000)
-    t.strictSame(await heroes.list(EVERY), stored)
+    assert.equal(stored.filter(hero => hero !== undefined).length, 1000)
+    assert.deepEqual(await heroes.list(EVERY), stored)
   })
 
-  await t.test('when the same heroes are stored together in two orders at once, each is stored once', async t => {
+  test('when the same heroes are stored together in two orders at once, each is stored once', async () => {
     const { heroes } = await createStores()
     await rounds(
       async round => Array.from({ length: 8 }, (_, i) => ({ name: `${round} ${i}` })),
@@ -105,60 +105,60 @@ export const heroContract = async (t: Test, createStores: CreateStores): Promise
       wanted => heroes.insertAll(wanted.toReversed()),
       async (wanted, first, second) => {
         const stored = [...first, ...second].filter(hero => hero !== undefined)
-        t.strictSame(stored.map(({ name }) => name).sort(), wanted.map(({ name }) => name).sort())
+        assert.deepEqual(stored.map(({ name }) => name).sort(), wanted.map(({ name }) => name).sort())
       }
     )
   })
 
-  await t.test('names that differ in case, accents or spaces are different names', async t => {
+  test('names that differ in case, accents or spaces are different names', async () => {
     const { heroes } = await createStores()
     const names = ['Magneta', 'magneta', 'Magneta ', ' Magneta', 'Magnéta', 'Magne\u0301ta']
-    t.strictSame(
+    assert.deepEqual(
       (await insertAll(heroes, names)).map(({ name }) => name),
       names
     )
   })
 
-  await t.test('a name is returned unchanged, whatever its characters', async t => {
+  test('a name is returned unchanged, whatever its characters', async () => {
     const { heroes } = await createStores()
     const inserted = await insertAll(heroes, ODD_TEXTS)
-    t.strictSame(
+    assert.deepEqual(
       inserted.map(({ name }) => name),
       ODD_TEXTS
     )
-    t.strictSame(await heroes.list(EVERY), inserted)
+    assert.deepEqual(await heroes.list(EVERY), inserted)
     for (const hero of inserted) {
-      t.strictSame(await heroes.find(hero.id), hero)
-      t.equal(await heroes.insert({ name: hero.name }), undefined)
+      assert.deepEqual(await heroes.find(hero.id), hero)
+      assert.equal(await heroes.insert({ name: hero.name }), undefined)
     }
   })
 
-  await t.test('a change to a returned hero does not change the store', async t => {
+  test('a change to a returned hero does not change the store', async () => {
     const { heroes } = await createStores()
     const { id } = await insert(heroes, 'Dynama')
     const untouched = [{ id, name: 'Dynama' }]
     tamper(await heroes.find(id))
     tamper(await heroes.list(EVERY))
     tamper(await heroes.replace(id, { name: 'Dynama' }))
-    t.strictSame(await heroes.list(EVERY), untouched)
-    t.strictSame(await heroes.find(id), untouched[0])
+    assert.deepEqual(await heroes.list(EVERY), untouched)
+    assert.deepEqual(await heroes.find(id), untouched[0])
   })
 
-  await t.test('an empty store lists no heroes', async t => {
+  test('an empty store lists no heroes', async () => {
     const { heroes } = await createStores()
-    t.strictSame(await heroes.list(EVERY), [])
-    t.strictSame(await heroes.list({ nameContains: 'a', after: 0, limit: 1000 }), [])
+    assert.deepEqual(await heroes.list(EVERY), [])
+    assert.deepEqual(await heroes.list({ nameContains: 'a', after: 0, limit: 1000 }), [])
   })
 
-  await t.test('the list is ordered by id, even after a hero is renamed', async t => {
+  test('the list is ordered by id, even after a hero is renamed', async () => {
     const { heroes } = await createStores()
     const [first, second, third] = await insertAll(heroes, ['c', 'b', 'a'])
-    t.strictSame(await heroes.list(EVERY), [first, second, third])
+    assert.deepEqual(await heroes.list(EVERY), [first, second, third])
     const renamed = await heroes.replace(second?.id ?? 0, { name: 'z' })
-    t.strictSame(await heroes.list(EVERY), [first, renamed, third])
+    assert.deepEqual(await heroes.list(EVERY), [first, renamed, third])
   })
 
-  await t.test('pages of any size add up to the list', async t => {
+  test('pages of any size add up to the list', async () => {
     const { heroes } = await createStores()
     const inserted = await insertAll(
       heroes,
@@ -170,25 +170,26 @@ export const heroContract = async (t: Test, createStores: CreateStores): Promise
       const pages: Hero[] = []
       for (let after: number | undefined; ; ) {
         const page = await heroes.list({ ...EVERY, after, limit })
-        t.ok(page.length <= limit)
+        assert.ok(page.length <= limit)
         if (page.length === 0) break
         pages.push(...page)
         after = page.at(-1)?.id
       }
-      t.strictSame(pages, every, `pages of ${limit}`)
+      assert.deepEqual(pages, every, `pages of ${limit}`)
     }
   })
 
-  await t.test('a list may begin after any safe integer', async t => {
+  test('a list may begin after any safe integer', async () => {
     const { heroes } = await createStores()
     const [first, second] = await insertAll(heroes, ['a', 'b'])
     const after = (id: number): Promise<readonly Hero[]> => heroes.list({ ...EVERY, after: id })
-    for (const id of [0, -1, -(2 ** 31) - 1, Number.MIN_SAFE_INTEGER]) t.strictSame(await after(id), [first, second])
-    for (const id of [2 ** 31 - 1, 2 ** 31, Number.MAX_SAFE_INTEGER]) t.strictSame(await after(id), [])
-    t.strictSame(await after(first?.id ?? 0), [second])
+    for (const id of [0, -1, -(2 ** 31) - 1, Number.MIN_SAFE_INTEGER])
+      assert.deepEqual(await after(id), [first, second])
+    for (const id of [2 ** 31 - 1, 2 ** 31, Number.MAX_SAFE_INTEGER]) assert.deepEqual(await after(id), [])
+    assert.deepEqual(await after(first?.id ?? 0), [second])
   })
 
-  await t.test('a part of a name is found where JavaScript finds it in lower case', async t => {
+  test('a part of a name is found where JavaScript finds it in lower case', async () => {
     const { heroes } = await createStores()
     const inserted = await insertAll(heroes, [
       ...ODD_TEXTS,
@@ -230,7 +231,7 @@ export const heroContract = async (t: Test, createStores: CreateStores): Promise
     ]
     for (const nameContains of parts) {
       const part = nameContains.toLowerCase()
-      t.strictSame(
+      assert.deepEqual(
         await heroes.list({ ...EVERY, nameContains }),
         inserted.filter(({ name }) => name.toLowerCase().includes(part)),
         JSON.stringify(nameContains)
@@ -238,34 +239,34 @@ export const heroContract = async (t: Test, createStores: CreateStores): Promise
     }
   })
 
-  await t.test('a query may combine a part of a name, a beginning and a limit', async t => {
+  test('a query may combine a part of a name, a beginning and a limit', async () => {
     const { heroes } = await createStores()
     const [, second, third] = await insertAll(heroes, ['Ant', 'ant', 'ANTS', 'bee', 'Giant'])
     const page = await heroes.list({ nameContains: 'aNT', after: (second?.id ?? 0) - 1, limit: 2 })
-    t.strictSame(page, [second, third])
+    assert.deepEqual(page, [second, third])
   })
 
-  await t.test('a hero that is renamed keeps its id, frees its old name and is found by the new one', async t => {
+  test('a hero that is renamed keeps its id, frees its old name and is found by the new one', async () => {
     const { heroes } = await createStores()
     const { id } = await insert(heroes, 'Tornado')
-    t.strictSame(await heroes.replace(id, { name: 'RubberMan' }), { id, name: 'RubberMan' })
-    t.strictSame(await heroes.find(id), { id, name: 'RubberMan' })
-    t.strictSame(await heroes.list({ ...EVERY, nameContains: 'tornado' }), [])
-    t.strictSame(await heroes.list({ ...EVERY, nameContains: 'rubberman' }), [{ id, name: 'RubberMan' }])
-    t.ok(await heroes.insert({ name: 'Tornado' }))
-    t.equal(await heroes.insert({ name: 'RubberMan' }), undefined)
+    assert.deepEqual(await heroes.replace(id, { name: 'RubberMan' }), { id, name: 'RubberMan' })
+    assert.deepEqual(await heroes.find(id), { id, name: 'RubberMan' })
+    assert.deepEqual(await heroes.list({ ...EVERY, nameContains: 'tornado' }), [])
+    assert.deepEqual(await heroes.list({ ...EVERY, nameContains: 'rubberman' }), [{ id, name: 'RubberMan' }])
+    assert.ok(await heroes.insert({ name: 'Tornado' }))
+    assert.equal(await heroes.insert({ name: 'RubberMan' }), undefined)
   })
 
-  await t.test('a hero may keep its own name, but not take the name of another hero', async t => {
+  test('a hero may keep its own name, but not take the name of another hero', async () => {
     const { heroes } = await createStores()
     const [first, second] = await insertAll(heroes, ['Dr. IQ', 'Magma'])
     const id = first?.id ?? 0
-    t.strictSame(await heroes.replace(id, { name: 'Dr. IQ' }), first)
-    t.equal(await heroes.replace(id, { name: 'Magma' }), 'taken')
-    t.strictSame(await heroes.list(EVERY), [first, second])
+    assert.deepEqual(await heroes.replace(id, { name: 'Dr. IQ' }), first)
+    assert.equal(await heroes.replace(id, { name: 'Magma' }), 'taken')
+    assert.deepEqual(await heroes.list(EVERY), [first, second])
   })
 
-  await t.test('when twenty heroes are renamed to one name at once, exactly one gets it', async t => {
+  test('when twenty heroes are renamed to one name at once, exactly one gets it', async () => {
     const { heroes } = await createStores()
     const inserted = await insertAll(
       heroes,
@@ -273,53 +274,53 @@ export const heroContract = async (t: Test, createStores: CreateStores): Promise
     )
     const answers = await rivals(rival => heroes.replace(inserted[rival]?.id ?? 0, { name: 'Windstorm' }))
     const winners = answers.filter(answer => answer !== 'taken')
-    t.equal(winners.length, 1)
-    t.strictSame(await heroes.list({ ...EVERY, nameContains: 'Windstorm' }), winners)
-    t.equal((await heroes.list(EVERY)).length, 20)
+    assert.equal(winners.length, 1)
+    assert.deepEqual(await heroes.list({ ...EVERY, nameContains: 'Windstorm' }), winners)
+    assert.equal((await heroes.list(EVERY)).length, 20)
   })
 
-  await t.test('when a hero is renamed to a name while another is inserted with it, exactly one gets it', async t => {
+  test('when a hero is renamed to a name while another is inserted with it, exactly one gets it', async () => {
     const { heroes } = await createStores()
     await rounds(
       async round => ({ id: (await insert(heroes, `before ${round}`)).id, wanted: `wanted ${round}` }),
       ({ id, wanted }) => heroes.replace(id, { name: wanted }),
       ({ wanted }) => heroes.insert({ name: wanted }),
       async ({ id, wanted }, renamed, inserted) => {
-        t.equal(renamed === 'taken', inserted !== undefined)
-        t.same(renamed === 'taken' ? inserted : renamed, { id: inserted?.id ?? id, name: wanted })
+        assert.equal(renamed === 'taken', inserted !== undefined)
+        assert.deepEqual(renamed === 'taken' ? inserted : renamed, { id: inserted?.id ?? id, name: wanted })
       }
     )
   })
 
-  await t.test('a hero that is removed is gone, and its name is free', async t => {
+  test('a hero that is removed is gone, and its name is free', async () => {
     const { heroes } = await createStores()
     const { id } = await insert(heroes, 'Mr. Nice')
-    t.equal(await heroes.remove(id), true)
-    t.equal(await heroes.remove(id), false)
-    t.equal(await heroes.find(id), undefined)
-    t.equal(await heroes.replace(id, { name: 'Narco' }), undefined)
-    t.strictSame(await heroes.list(EVERY), [])
+    assert.equal(await heroes.remove(id), true)
+    assert.equal(await heroes.remove(id), false)
+    assert.equal(await heroes.find(id), undefined)
+    assert.equal(await heroes.replace(id, { name: 'Narco' }), undefined)
+    assert.deepEqual(await heroes.list(EVERY), [])
     const again = await insert(heroes, 'Mr. Nice')
-    t.ok(again.id > id, 'an id is never given out again')
+    assert.ok(again.id > id, 'an id is never given out again')
   })
 
-  await t.test('when twenty calls remove one hero at once, exactly one succeeds', async t => {
+  test('when twenty calls remove one hero at once, exactly one succeeds', async () => {
     const { heroes } = await createStores()
     const { id } = await insert(heroes, 'Mr. Nice')
-    t.equal((await rivals(() => heroes.remove(id))).filter(removed => removed).length, 1)
+    assert.equal((await rivals(() => heroes.remove(id))).filter(removed => removed).length, 1)
   })
 
-  await t.test('each of many concurrent look-ups gets its own hero', async t => {
+  test('each of many concurrent look-ups gets its own hero', async () => {
     const { heroes } = await createStores()
     const inserted = await insertAll(
       heroes,
       Array.from({ length: 20 }, (_, i) => `Hero ${i}`)
     )
     const missing = await Promise.all(IDS_OF_NOBODY.map(id => heroes.find(id)))
-    t.strictSame(await rivals(rival => heroes.find(inserted[19 - rival]?.id ?? 0)), inserted.toReversed())
-    t.ok(missing.every(hero => hero === undefined))
+    assert.deepEqual(await rivals(rival => heroes.find(inserted[19 - rival]?.id ?? 0)), inserted.toReversed())
+    assert.ok(missing.every(hero => hero === undefined))
     const [one, other] = await Promise.all([heroes.find(inserted[3]?.id ?? 0), heroes.find(inserted[3]?.id ?? 0)])
     tamper(one)
-    t.strictSame(other, inserted[3], 'two look-ups of one hero share no record')
+    assert.deepEqual(other, inserted[3], 'two look-ups of one hero share no record')
   })
 }

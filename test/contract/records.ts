@@ -4,6 +4,9 @@ import type { Ports } from '../../core/ports.js'
 
 export type Stores = Pick<Ports, 'heroes' | 'users' | 'clients' | 'scopes' | 'grants' | 'codes' | 'tokens' | 'attempts'>
 
+/** Declares a test, as `test` of node:test and of vitest do. It is called before {@link CreateStores} ever is. */
+export type TestFunction = (title: string, body: () => Promise<void>) => unknown
+
 /** Returns empty stores, which share one database. The stores of an earlier call are not used again. */
 export type CreateStores = () => Promise<Stores>
 

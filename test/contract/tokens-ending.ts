@@ -1,5 +1,5 @@
-import type { Test } from 'tap'
-import type { RefreshToken, Stores } from './records.js'
+import assert from 'node:assert/strict'
+import type { RefreshToken, Stores, TestFunction } from './records.js'
 import {
   accessOf,
   at,
@@ -19,33 +19,33 @@ import {
  * Tests what ends tokens: the revocation of the token, the grant or the user, and the removal of the user or the
  * client.
  */
-export const endingContract = async (t: Test, createStores: CreateStores): Promise<void> => {
-  await t.test('an access token is ended alone: its refresh token stays valid and is rotated', async t => {
+export const endingContract = (test: TestFunction, createStores: CreateStores): void => {
+  test('an access token is ended alone: its refresh token stays valid and is rotated', async () => {
     const stores = await createStores()
     const { tokens } = stores
     const parties = await register(stores)
     const [token, other] = [await logIn(stores, parties), await logIn(stores, parties)]
     await tokens.revokeAccess(token.accessDigest, at(1))
     await tokens.revokeAccess(token.accessDigest, at(2))
-    t.equal(await tokens.findByAccess(token.accessDigest), undefined)
-    t.strictSame(await tokens.findByRefresh(token.refreshDigest), { ...token, spent: undefined })
-    t.ok(await tokens.findByAccess(other.accessDigest))
+    assert.equal(await tokens.findByAccess(token.accessDigest), undefined)
+    assert.deepEqual(await tokens.findByRefresh(token.refreshDigest), { ...token, spent: undefined })
+    assert.ok(await tokens.findByAccess(other.accessDigest))
     const successor = tokenUnder(token.grant)
-    t.equal(await tokens.rotate(token.refreshDigest, someSpend(), successor), true)
-    t.strictSame(await tokens.findByAccess(successor.accessDigest), accessOf(successor))
+    assert.equal(await tokens.rotate(token.refreshDigest, someSpend(), successor), true)
+    assert.deepEqual(await tokens.findByAccess(successor.accessDigest), accessOf(successor))
   })
 
-  await t.test('revoking an unknown token or grant is no error and has no effect', async t => {
+  test('revoking an unknown token or grant is no error and has no effect', async () => {
     const stores = await createStores()
     const token = await logIn(stores, await register(stores))
     await stores.tokens.revokeAccess(someDigest(), at(1))
     await stores.tokens.revokeAccess(token.refreshDigest, at(1))
     await stores.grants.revoke(crypto.randomUUID(), at(1))
-    t.strictSame(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
-    t.strictSame(await stores.tokens.findByRefresh(token.refreshDigest), { ...token, spent: undefined })
+    assert.deepEqual(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
+    assert.deepEqual(await stores.tokens.findByRefresh(token.refreshDigest), { ...token, spent: undefined })
   })
 
-  await t.test('revoking a grant ends all its tokens, even spent ones, and no others', async t => {
+  test('revoking a grant ends all its tokens, even spent ones, and no others', async () => {
     const stores = await createStores()
     const { grants, tokens } = stores
     const parties = await register(stores)
@@ -54,22 +54,22 @@ export const endingContract = async (t: Test, createStores: CreateStores): Promi
     await tokens.rotate(token.refreshDigest, someSpend(), successor)
     await grants.revoke(token.grant.id, at(1))
     await grants.revoke(token.grant.id, at(2))
-    t.strictSame(await living(stores, token), [])
-    t.strictSame(await living(stores, successor), [])
-    t.strictSame(await living(stores, other), ['access', 'refresh'])
+    assert.deepEqual(await living(stores, token), [])
+    assert.deepEqual(await living(stores, successor), [])
+    assert.deepEqual(await living(stores, other), ['access', 'refresh'])
   })
 
-  await t.test('nothing is stored under a grant that was revoked', async t => {
+  test('nothing is stored under a grant that was revoked', async () => {
     const stores = await createStores()
     const { grants, tokens } = stores
     const token = await logIn(stores, await register(stores))
     await grants.revoke(token.grant.id, at(1))
     const successor = tokenUnder(token.grant)
-    t.equal(await tokens.rotate(token.refreshDigest, someSpend(2), successor), false)
-    t.strictSame(await living(stores, successor), [])
+    assert.equal(await tokens.rotate(token.refreshDigest, someSpend(2), successor), false)
+    assert.deepEqual(await living(stores, successor), [])
   })
 
-  await t.test('no token lives after a rotation while its grant is revoked', async t => {
+  test('no token lives after a rotation while its grant is revoked', async () => {
     const stores = await createStores()
     const parties = await register(stores)
     await rounds(
@@ -77,13 +77,13 @@ export const endingContract = async (t: Test, createStores: CreateStores): Promi
       ({ token, spend, successor }) => stores.tokens.rotate(token.refreshDigest, spend, successor),
       ({ token }) => stores.grants.revoke(token.grant.id, at(1)),
       async ({ token, successor }) => {
-        t.strictSame(await living(stores, token), [])
-        t.strictSame(await living(stores, successor), [])
+        assert.deepEqual(await living(stores, token), [])
+        assert.deepEqual(await living(stores, successor), [])
       }
     )
   })
 
-  await t.test('an access token that is revoked while it is rotated is dead, and its successor lives', async t => {
+  test('an access token that is revoked while it is rotated is dead, and its successor lives', async () => {
     const stores = await createStores()
     const parties = await register(stores)
     await rounds(
@@ -91,104 +91,104 @@ export const endingContract = async (t: Test, createStores: CreateStores): Promi
       ({ token, spend, successor }) => stores.tokens.rotate(token.refreshDigest, spend, successor),
       ({ token }) => stores.tokens.revokeAccess(token.accessDigest, at(1)),
       async ({ token, successor }, won) => {
-        t.equal(won, true)
-        t.strictSame(await living(stores, token), ['refresh'])
-        t.strictSame(await living(stores, successor), ['access', 'refresh'])
+        assert.equal(won, true)
+        assert.deepEqual(await living(stores, token), ['refresh'])
+        assert.deepEqual(await living(stores, successor), ['access', 'refresh'])
       }
     )
   })
 
-  await t.test('no token lives after a rotation while its user is revoked or gets a new password', async t => {
+  test('no token lives after a rotation while its user is revoked or gets a new password', async () => {
     const stores = await createStores()
     await rounds(
       async () => refreshing(stores, await register(stores)),
       ({ token, spend, successor }) => stores.tokens.rotate(token.refreshDigest, spend, successor),
       endUser(stores),
       async ({ token, successor }, _, ended) => {
-        t.equal(ended, true)
-        t.strictSame(await living(stores, token), [])
-        t.strictSame(await living(stores, successor), [])
+        assert.equal(ended, true)
+        assert.deepEqual(await living(stores, token), [])
+        assert.deepEqual(await living(stores, successor), [])
       }
     )
   })
 
-  await t.test('no token lives after a rotation while its user is removed', async t => {
+  test('no token lives after a rotation while its user is removed', async () => {
     const stores = await createStores()
     await rounds(
       async () => refreshing(stores, await register(stores)),
       ({ token, spend, successor }) => stores.tokens.rotate(token.refreshDigest, spend, successor),
       ({ user }) => stores.users.remove(user.username),
       async ({ token, successor }, _, removed) => {
-        t.equal(removed, true)
-        t.strictSame(await living(stores, token), [])
-        t.strictSame(await living(stores, successor), [])
+        assert.equal(removed, true)
+        assert.deepEqual(await living(stores, token), [])
+        assert.deepEqual(await living(stores, successor), [])
       }
     )
   })
 
-  await t.test('no token lives after a rotation while its client is removed', async t => {
+  test('no token lives after a rotation while its client is removed', async () => {
     const stores = await createStores()
     await rounds(
       async () => refreshing(stores, await register(stores)),
       ({ token, spend, successor }) => stores.tokens.rotate(token.refreshDigest, spend, successor),
       ({ client }) => stores.clients.remove(client.id),
       async ({ token, successor }, _, removed) => {
-        t.equal(removed, true)
-        t.strictSame(await living(stores, token), [])
-        t.strictSame(await living(stores, successor), [])
+        assert.equal(removed, true)
+        assert.deepEqual(await living(stores, token), [])
+        assert.deepEqual(await living(stores, successor), [])
       }
     )
   })
 
-  await t.test('no token lives after a login while its user is revoked or gets a new password', async t => {
+  test('no token lives after a login while its user is revoked or gets a new password', async () => {
     const stores = await createStores()
     await rounds(
       () => loggingIn(stores),
       ({ token }) => stores.tokens.insert(token, 0),
       endUser(stores),
       async ({ token, user }, _, ended) => {
-        t.equal(ended, true)
-        t.strictSame(await living(stores, token), [])
-        t.not((await stores.users.find(user.id))?.generation, 0)
+        assert.equal(ended, true)
+        assert.deepEqual(await living(stores, token), [])
+        assert.notEqual((await stores.users.find(user.id))?.generation, 0)
       }
     )
   })
 
-  await t.test('no token lives after a login while its user is removed', async t => {
+  test('no token lives after a login while its user is removed', async () => {
     const stores = await createStores()
     await rounds(
       () => loggingIn(stores),
       ({ token }) => stores.tokens.insert(token, 0),
       ({ user }) => stores.users.remove(user.username),
       async ({ token }, _, removed) => {
-        t.equal(removed, true)
-        t.strictSame(await living(stores, token), [])
+        assert.equal(removed, true)
+        assert.deepEqual(await living(stores, token), [])
       }
     )
   })
 
-  await t.test('no token lives after a login while its client is removed', async t => {
+  test('no token lives after a login while its client is removed', async () => {
     const stores = await createStores()
     await rounds(
       () => loggingIn(stores),
       ({ token }) => stores.tokens.insert(token, 0),
       ({ client }) => stores.clients.remove(client.id),
       async ({ token }, _, removed) => {
-        t.equal(removed, true)
-        t.strictSame(await living(stores, token), [])
+        assert.equal(removed, true)
+        assert.deepEqual(await living(stores, token), [])
       }
     )
   })
 
-  await t.test('a user and a client with common tokens can be removed at once', async t => {
+  test('a user and a client with common tokens can be removed at once', async () => {
     const stores = await createStores()
     await rounds(
       async () => refreshing(stores, await register(stores)),
       ({ user }) => stores.users.remove(user.username),
       ({ client }) => stores.clients.remove(client.id),
       async ({ token }, user, client) => {
-        t.ok(user && client)
-        t.strictSame(await living(stores, token), [])
+        assert.ok(user && client)
+        assert.deepEqual(await living(stores, token), [])
       }
     )
   })
@@ -199,7 +199,7 @@ export const endingContract = async (t: Test, createStores: CreateStores): Promi
     ['their client is removed', ({ clients }, { client }) => clients.remove(client.id)]
   ]
   for (const [how, end] of ends) {
-    await t.test(`no token lives after twenty logins and rotations while ${how}`, async t => {
+    test(`no token lives after twenty logins and rotations while ${how}`, async () => {
       const stores = await createStores()
       const parties = await register(stores)
       const present = await rivals(() => refreshing(stores, parties))
@@ -210,9 +210,9 @@ export const endingContract = async (t: Test, createStores: CreateStores): Promi
         ...(i === 9 ? [end(stores, parties)] : [])
       ])
       await Promise.all(answers)
-      t.equal(await answers[20], true)
+      assert.equal(await answers[20], true)
       const every = [...present.flatMap(({ token, successor }) => [token, successor]), ...late]
-      t.strictSame((await Promise.all(every.map(token => living(stores, token)))).flat(), [])
+      assert.deepEqual((await Promise.all(every.map(token => living(stores, token)))).flat(), [])
     })
   }
 }

@@ -1,4 +1,4 @@
-import type { Test } from 'tap'
+import assert from 'node:assert/strict'
 import {
   accessOf,
   at,
@@ -12,48 +12,46 @@ import {
   register,
   rivals,
   rounds,
+  type TestFunction,
   tokenUnder
 } from './records.js'
 
 /** Tests tokens that a client has for itself (RFC 6749 section 4.4): nobody has logged in for them. */
-export const withoutUserContract = async (t: Test, createStores: CreateStores): Promise<void> => {
-  await t.test('a token without a user is returned as it was stored, and its grant has no user', async t => {
+export const withoutUserContract = (test: TestFunction, createStores: CreateStores): void => {
+  test('a token without a user is returned as it was stored, and its grant has no user', async () => {
     const stores = await createStores()
     const { tokens, grants } = stores
     const grant = ownGrant(await register(stores), ['b', 'a:b'])
     const token = publicTokenUnder(grant, { scopes: ['a:b'] })
-    t.equal(await tokens.insert(token, undefined), true)
-    t.strictSame(await tokens.findByAccess(token.accessDigest), accessOf(token))
-    t.strictSame(await grants.find(grant.id), grant)
+    assert.equal(await tokens.insert(token, undefined), true)
+    assert.deepEqual(await tokens.findByAccess(token.accessDigest), accessOf(token))
+    assert.deepEqual(await grants.find(grant.id), grant)
     const refreshable = tokenUnder({ ...grant, id: crypto.randomUUID() })
-    t.equal(await tokens.insert(refreshable, undefined), true)
-    t.strictSame(await tokens.findByRefresh(refreshable.refreshDigest), { ...refreshable, spent: undefined })
+    assert.equal(await tokens.insert(refreshable, undefined), true)
+    assert.deepEqual(await tokens.findByRefresh(refreshable.refreshDigest), { ...refreshable, spent: undefined })
   })
 
-  await t.test(
-    'a grant begins with a user and a generation or with neither, and only while its client exists',
-    async t => {
-      const stores = await createStores()
-      const { tokens } = stores
-      const parties = await register(stores)
-      const own = publicTokenUnder(ownGrant(parties))
-      const login = publicTokenUnder(grantTo(parties))
-      const stranger = { ...parties, user: { ...parties.user, id: parties.user.id + 1 } }
-      const orphan = publicTokenUnder(ownGrant({ ...parties, client: clientWith() }))
-      t.equal(await tokens.insert(own, 0), false)
-      t.equal(await tokens.insert(login, undefined), false)
-      t.equal(await tokens.insert(publicTokenUnder(grantTo(stranger)), undefined), false)
-      t.equal(await tokens.insert(orphan, undefined), false)
-      t.equal(await stores.codes.insert(codeUnder(ownGrant(parties)), 0), false)
-      for (const { accessDigest, grant } of [own, login, orphan]) {
-        t.equal(await tokens.findByAccess(accessDigest), undefined)
-        t.equal(await stores.grants.find(grant.id), undefined)
-      }
-      t.equal(await tokens.insert(own, undefined), true, 'neither token nor grant had been stored')
+  test('a grant begins with a user and a generation or with neither, and only while its client exists', async () => {
+    const stores = await createStores()
+    const { tokens } = stores
+    const parties = await register(stores)
+    const own = publicTokenUnder(ownGrant(parties))
+    const login = publicTokenUnder(grantTo(parties))
+    const stranger = { ...parties, user: { ...parties.user, id: parties.user.id + 1 } }
+    const orphan = publicTokenUnder(ownGrant({ ...parties, client: clientWith() }))
+    assert.equal(await tokens.insert(own, 0), false)
+    assert.equal(await tokens.insert(login, undefined), false)
+    assert.equal(await tokens.insert(publicTokenUnder(grantTo(stranger)), undefined), false)
+    assert.equal(await tokens.insert(orphan, undefined), false)
+    assert.equal(await stores.codes.insert(codeUnder(ownGrant(parties)), 0), false)
+    for (const { accessDigest, grant } of [own, login, orphan]) {
+      assert.equal(await tokens.findByAccess(accessDigest), undefined)
+      assert.equal(await stores.grants.find(grant.id), undefined)
     }
-  )
+    assert.equal(await tokens.insert(own, undefined), true, 'neither token nor grant had been stored')
+  })
 
-  await t.test('a token without a user outlives the revocation and the removal of every user', async t => {
+  test('a token without a user outlives the revocation and the removal of every user', async () => {
     const stores = await createStores()
     const parties = await register(stores)
     const token = publicTokenUnder(ownGrant(parties))
@@ -61,11 +59,11 @@ export const withoutUserContract = async (t: Test, createStores: CreateStores): 
     const login = await logIn(stores, parties)
     await stores.users.revoke(parties.user.username, at(1))
     await stores.users.remove(parties.user.username)
-    t.equal(await stores.tokens.findByAccess(login.accessDigest), undefined)
-    t.strictSame(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
+    assert.equal(await stores.tokens.findByAccess(login.accessDigest), undefined)
+    assert.deepEqual(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
   })
 
-  await t.test('a token without a user ends with its revocation, its grant or its client', async t => {
+  test('a token without a user ends with its revocation, its grant or its client', async () => {
     const stores = await createStores()
     const { tokens, grants, clients } = stores
     const parties = await register(stores)
@@ -73,7 +71,7 @@ export const withoutUserContract = async (t: Test, createStores: CreateStores): 
     await clients.insert(others.client)
     const store = async (of: Parties) => {
       const token = publicTokenUnder(ownGrant(of))
-      t.equal(await tokens.insert(token, undefined), true)
+      assert.equal(await tokens.insert(token, undefined), true)
       return token
     }
     const [single, granted, removed, kept] = [
@@ -84,47 +82,51 @@ export const withoutUserContract = async (t: Test, createStores: CreateStores): 
     ]
     await tokens.revokeAccess(single.accessDigest, at(1))
     await grants.revoke(granted.grant.id, at(1))
-    t.equal(await tokens.findByAccess(single.accessDigest), undefined)
-    t.equal(await tokens.findByAccess(granted.accessDigest), undefined)
-    t.ok(await tokens.findByAccess(removed.accessDigest))
+    assert.equal(await tokens.findByAccess(single.accessDigest), undefined)
+    assert.equal(await tokens.findByAccess(granted.accessDigest), undefined)
+    assert.ok(await tokens.findByAccess(removed.accessDigest))
     await clients.remove(parties.client.id)
-    t.equal(await tokens.findByAccess(removed.accessDigest), undefined)
-    t.equal(await grants.find(removed.grant.id), undefined)
-    t.strictSame(await tokens.findByAccess(kept.accessDigest), accessOf(kept))
+    assert.equal(await tokens.findByAccess(removed.accessDigest), undefined)
+    assert.equal(await grants.find(removed.grant.id), undefined)
+    assert.deepEqual(await tokens.findByAccess(kept.accessDigest), accessOf(kept))
     await clients.insert(parties.client)
-    t.equal(await tokens.findByAccess(removed.accessDigest), undefined, 'a new client with the id has none of them')
+    assert.equal(
+      await tokens.findByAccess(removed.accessDigest),
+      undefined,
+      'a new client with the id has none of them'
+    )
   })
 
-  await t.test('a token without a user is swept when it has expired', async t => {
+  test('a token without a user is swept when it has expired', async () => {
     const stores = await createStores()
     const { tokens, grants } = stores
     const parties = await register(stores)
     const ended = publicTokenUnder(ownGrant(parties), { expiresAt: at(10) })
     const going = publicTokenUnder(ownGrant(parties), { expiresAt: at(20) })
     for (const token of [ended, going]) await tokens.insert(token, undefined)
-    t.equal(await grants.removeExpired(at(10), 10), 0)
-    t.equal(await grants.removeExpired(at(10.001), 10), 1)
-    t.equal(await tokens.findByAccess(ended.accessDigest), undefined)
-    t.ok(await tokens.findByAccess(going.accessDigest))
-    t.equal(await grants.removeExpired(at(21), 10), 1)
+    assert.equal(await grants.removeExpired(at(10), 10), 0)
+    assert.equal(await grants.removeExpired(at(10.001), 10), 1)
+    assert.equal(await tokens.findByAccess(ended.accessDigest), undefined)
+    assert.ok(await tokens.findByAccess(going.accessDigest))
+    assert.equal(await grants.removeExpired(at(21), 10), 1)
   })
 
-  await t.test('twenty tokens of one client without a user are stored at once, and revoked at once', async t => {
+  test('twenty tokens of one client without a user are stored at once, and revoked at once', async () => {
     const stores = await createStores()
     const { tokens } = stores
     const parties = await register(stores)
     const stored = await rivals(async () => {
       const token = publicTokenUnder(ownGrant(parties))
-      t.equal(await tokens.insert(token, undefined), true)
+      assert.equal(await tokens.insert(token, undefined), true)
       return token
     })
     const findAll = () => Promise.all(stored.map(({ accessDigest }) => tokens.findByAccess(accessDigest)))
-    t.strictSame(await findAll(), stored.map(accessOf))
+    assert.deepEqual(await findAll(), stored.map(accessOf))
     await rivals(rival => tokens.revokeAccess(stored[rival % 2]?.accessDigest ?? '', at(1)))
-    t.strictSame(await findAll(), [undefined, undefined, ...stored.slice(2).map(accessOf)])
+    assert.deepEqual(await findAll(), [undefined, undefined, ...stored.slice(2).map(accessOf)])
   })
 
-  await t.test('no token without a user lives after it is stored while its client is removed', async t => {
+  test('no token without a user lives after it is stored while its client is removed', async () => {
     const stores = await createStores()
     const { tokens, grants, clients } = stores
     await rounds(
@@ -135,11 +137,11 @@ export const withoutUserContract = async (t: Test, createStores: CreateStores): 
       ({ token }) => tokens.insert(token, undefined),
       ({ client }) => clients.remove(client.id),
       async ({ client, token }, _, removed) => {
-        t.equal(removed, true)
-        t.equal(await tokens.findByAccess(token.accessDigest), undefined)
-        t.equal(await grants.find(token.grant.id), undefined)
+        assert.equal(removed, true)
+        assert.equal(await tokens.findByAccess(token.accessDigest), undefined)
+        assert.equal(await grants.find(token.grant.id), undefined)
         await clients.insert(client)
-        t.equal(await tokens.findByAccess(token.accessDigest), undefined)
+        assert.equal(await tokens.findByAccess(token.accessDigest), undefined)
       }
     )
   })

@@ -1,5 +1,5 @@
+import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import type { Test } from 'tap'
 import {
   at,
   authorize,
@@ -14,87 +14,88 @@ import {
   type Stores,
   somePassword,
   someSpend,
+  type TestFunction,
   tamper,
   tokenUnder
 } from './records.js'
 
 const IDS_OF_NOBODY = [0, -1, 2 ** 31 - 1, 2 ** 31, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER]
 
-export const userContract = async (t: Test, createStores: CreateStores): Promise<void> => {
-  await t.test('a user is stored under a new id at generation 0 and found by id and by name', async t => {
+export const userContract = (test: TestFunction, createStores: CreateStores): void => {
+  test('a user is stored under a new id at generation 0 and found by id and by name', async () => {
     const { users } = await createStores()
     const password = somePassword()
     const user = await users.insert('alice', password)
-    t.strictSame(user, { id: user?.id, username: 'alice', password, generation: 0 })
+    assert.deepEqual(user, { id: user?.id, username: 'alice', password, generation: 0 })
     const id = user?.id ?? 0
-    t.ok(Number.isSafeInteger(id) && id > 0)
-    t.strictSame(await users.find(id), user)
-    t.strictSame(await users.findByUsername('alice'), user)
+    assert.ok(Number.isSafeInteger(id) && id > 0)
+    assert.deepEqual(await users.find(id), user)
+    assert.deepEqual(await users.findByUsername('alice'), user)
   })
 
-  await t.test('an id or a name that no user has finds nobody', async t => {
+  test('an id or a name that no user has finds nobody', async () => {
     const { users } = await createStores()
     await users.insert('alice', somePassword())
     for (const id of IDS_OF_NOBODY) {
-      t.equal(await users.find(id), undefined, `${id}`)
-      t.equal(await users.rehash(id, somePassword(), somePassword()), false, `${id}`)
+      assert.equal(await users.find(id), undefined, `${id}`)
+      assert.equal(await users.rehash(id, somePassword(), somePassword()), false, `${id}`)
     }
     for (const name of ['', 'Alice', 'alice ', 'alic', 'alice%', '%']) {
-      t.equal(await users.findByUsername(name), undefined, JSON.stringify(name))
+      assert.equal(await users.findByUsername(name), undefined, JSON.stringify(name))
     }
-    t.equal(await users.setPassword('bob', somePassword(), at(0)), false)
-    t.equal(await users.revoke('bob', at(0)), false)
-    t.equal(await users.remove('bob'), false)
+    assert.equal(await users.setPassword('bob', somePassword(), at(0)), false)
+    assert.equal(await users.revoke('bob', at(0)), false)
+    assert.equal(await users.remove('bob'), false)
   })
 
-  await t.test('when twenty users with one name are inserted at once, exactly one is stored', async t => {
+  test('when twenty users with one name are inserted at once, exactly one is stored', async () => {
     const { users } = await createStores()
     const stored = (await rivals(() => users.insert('alice', somePassword()))).filter(user => user !== undefined)
-    t.equal(stored.length, 1)
-    t.strictSame(await users.list(), stored)
-    t.strictSame(await users.findByUsername('alice'), stored[0])
+    assert.equal(stored.length, 1)
+    assert.deepEqual(await users.list(), stored)
+    assert.deepEqual(await users.findByUsername('alice'), stored[0])
   })
 
-  await t.test('when twenty users with different names are inserted at once, all are stored', async t => {
+  test('when twenty users with different names are inserted at once, all are stored', async () => {
     const { users } = await createStores()
     const stored = await rivals(rival => users.insert(`user ${rival}`, somePassword()))
-    t.strictSame(
+    assert.deepEqual(
       stored.map(user => user?.username),
       stored.map((_, rival) => `user ${rival}`)
     )
-    t.equal(new Set(stored.map(user => user?.id)).size, 20)
+    assert.equal(new Set(stored.map(user => user?.id)).size, 20)
   })
 
-  await t.test('a user with a taken username is not stored', async t => {
+  test('a user with a taken username is not stored', async () => {
     const { users } = await createStores()
     const user = await users.insert('alice', somePassword())
-    t.equal(await users.insert('alice', somePassword()), undefined)
-    t.strictSame(await users.list(), [user])
+    assert.equal(await users.insert('alice', somePassword()), undefined)
+    assert.deepEqual(await users.list(), [user])
   })
 
-  await t.test('users that are stored together get ids in their order, and taken usernames are left out', async t => {
+  test('users that are stored together get ids in their order, and taken usernames are left out', async () => {
     const { users } = await createStores()
     const taken = await users.insert('alice', somePassword())
-    t.strictSame(await users.insertAll([]), [])
+    assert.deepEqual(await users.insertAll([]), [])
     const wanted = ['zoe', 'alice', ...ODD_TEXTS, 'bob', 'zoe', 'Bob'].map(username => ({
       username,
       password: somePassword()
     }))
     const stored = await users.insertAll(wanted)
-    t.strictSame(
+    assert.deepEqual(
       stored.map(user => user?.username),
       ['zoe', undefined, ...ODD_TEXTS, 'bob', undefined, 'Bob']
     )
     const listed = stored.filter(user => user !== undefined)
-    t.strictSame(await users.list(), [taken, ...listed])
+    assert.deepEqual(await users.list(), [taken, ...listed])
     for (const [index, user] of stored.entries()) {
       if (user === undefined) continue
-      t.strictSame(user, { id: user.id, ...wanted[index], generation: 0 })
-      t.strictSame(await users.findByUsername(user.username), user)
+      assert.deepEqual(user, { id: user.id, ...wanted[index], generation: 0 })
+      assert.deepEqual(await users.findByUsername(user.username), user)
     }
   })
 
-  await t.test('when the same users are stored together in two orders at once, each is stored once', async t => {
+  test('when the same users are stored together in two orders at once, each is stored once', async () => {
     const { users } = await createStores()
     await rounds(
       async () => Array.from({ length: 4 }, () => ({ username: randomUUID(), password: somePassword() })),
@@ -102,38 +103,38 @@ export const userContract = async (t: Test, createStores: CreateStores): Promise
       wanted => users.insertAll(wanted.toReversed()),
       async (wanted, first, second) => {
         const stored = [...first, ...second].filter(user => user !== undefined)
-        t.strictSame(stored.map(({ username }) => username).sort(), wanted.map(({ username }) => username).sort())
+        assert.deepEqual(stored.map(({ username }) => username).sort(), wanted.map(({ username }) => username).sort())
       }
     )
   })
 
-  await t.test('usernames are returned unchanged and are kept apart, whatever their characters', async t => {
+  test('usernames are returned unchanged and are kept apart, whatever their characters', async () => {
     const { users } = await createStores()
-    for (const username of ODD_TEXTS) t.equal((await users.insert(username, somePassword()))?.username, username)
-    for (const username of ODD_TEXTS) t.equal((await users.findByUsername(username))?.username, username)
-    t.strictSame(
+    for (const username of ODD_TEXTS) assert.equal((await users.insert(username, somePassword()))?.username, username)
+    for (const username of ODD_TEXTS) assert.equal((await users.findByUsername(username))?.username, username)
+    assert.deepEqual(
       (await users.list()).map(({ username }) => username),
       ODD_TEXTS
     )
   })
 
-  await t.test('users are listed by id, even after one of them changes', async t => {
+  test('users are listed by id, even after one of them changes', async () => {
     const { users } = await createStores()
-    t.strictSame(await users.list(), [])
+    assert.deepEqual(await users.list(), [])
     for (const username of ['carol', 'bob', 'alice']) await users.insert(username, somePassword())
     await users.revoke('bob', at(0))
     const listed = await users.list()
-    t.strictSame(
+    assert.deepEqual(
       listed.map(({ username }) => username),
       ['carol', 'bob', 'alice']
     )
-    t.strictSame(
+    assert.deepEqual(
       listed.map(({ id }) => id),
       listed.map(({ id }) => id).toSorted((a, b) => a - b)
     )
   })
 
-  await t.test('a change to a user record does not change the store', async t => {
+  test('a change to a user record does not change the store', async () => {
     const { users } = await createStores()
     const password = somePassword()
     const kept = { ...password }
@@ -142,10 +143,10 @@ export const userContract = async (t: Test, createStores: CreateStores): Promise
     tamper(await users.find(id))
     tamper(await users.findByUsername('alice'))
     tamper(await users.list())
-    t.strictSame(await users.find(id), { id, username: 'alice', password: kept, generation: 0 })
+    assert.deepEqual(await users.find(id), { id, username: 'alice', password: kept, generation: 0 })
   })
 
-  await t.test('a new hash replaces the hash that was verified, and ends nothing', async t => {
+  test('a new hash replaces the hash that was verified, and ends nothing', async () => {
     const stores = await createStores()
     const parties = await register(stores)
     const { users, tokens, codes } = stores
@@ -153,26 +154,26 @@ export const userContract = async (t: Test, createStores: CreateStores): Promise
     const code = await authorize(stores, parties)
     const { id, password, generation, username } = parties.user
     const replacement = somePassword()
-    t.equal(await users.rehash(id, password, replacement), true)
-    t.strictSame(await users.find(id), { id, username, password: replacement, generation })
-    t.strictSame(await users.findByUsername(username), { id, username, password: replacement, generation })
-    t.ok(await tokens.findByAccess(token.accessDigest))
-    t.ok(await codes.find(code.digest))
-    t.equal(await tokens.insert(tokenUnder(grantTo(parties)), generation), true, 'a login under way is stored')
+    assert.equal(await users.rehash(id, password, replacement), true)
+    assert.deepEqual(await users.find(id), { id, username, password: replacement, generation })
+    assert.deepEqual(await users.findByUsername(username), { id, username, password: replacement, generation })
+    assert.ok(await tokens.findByAccess(token.accessDigest))
+    assert.ok(await codes.find(code.digest))
+    assert.equal(await tokens.insert(tokenUnder(grantTo(parties)), generation), true, 'a login under way is stored')
   })
 
-  await t.test('a new hash does not replace a hash other than the verified one', async t => {
+  test('a new hash does not replace a hash other than the verified one', async () => {
     const { users } = await createStores()
     const old = somePassword()
     const id = (await users.insert('alice', old))?.id ?? 0
     await users.setPassword('alice', somePassword(), at(0))
     const user = await users.find(id)
     const half = { ...somePassword(), hash: user?.password.hash ?? '' }
-    for (const other of [old, half]) t.equal(await users.rehash(id, other, somePassword()), false)
-    t.strictSame(await users.find(id), user)
+    for (const other of [old, half]) assert.equal(await users.rehash(id, other, somePassword()), false)
+    assert.deepEqual(await users.find(id), user)
   })
 
-  await t.test('when twenty calls replace one verified hash at once, exactly one new hash is stored', async t => {
+  test('when twenty calls replace one verified hash at once, exactly one new hash is stored', async () => {
     const { users } = await createStores()
     const old = somePassword()
     const id = (await users.insert('alice', old))?.id ?? 0
@@ -181,11 +182,11 @@ export const userContract = async (t: Test, createStores: CreateStores): Promise
       return { replacement, stored: await users.rehash(id, old, replacement) }
     })
     const winners = replacements.filter(({ stored }) => stored)
-    t.equal(winners.length, 1)
-    t.strictSame((await users.find(id))?.password, winners[0]?.replacement)
+    assert.equal(winners.length, 1)
+    assert.deepEqual((await users.find(id))?.password, winners[0]?.replacement)
   })
 
-  await t.test('a new hash of the old password never replaces a new password', async t => {
+  test('a new hash of the old password never replaces a new password', async () => {
     const stores = await createStores()
     const { users } = stores
     await rounds(
@@ -193,30 +194,30 @@ export const userContract = async (t: Test, createStores: CreateStores): Promise
       ({ id, password }) => users.rehash(id, password, somePassword()),
       ({ username, changed }) => users.setPassword(username, changed, at(0)),
       async ({ id, changed }, _, set) => {
-        t.equal(set, true)
-        t.strictSame((await users.find(id))?.password, changed)
+        assert.equal(set, true)
+        assert.deepEqual((await users.find(id))?.password, changed)
       }
     )
   })
 
-  await t.test('revoking ends every grant of the user and raises the generation with every call', async t => {
+  test('revoking ends every grant of the user and raises the generation with every call', async () => {
     const stores = await createStores()
     const { users } = stores
     const parties = await register(stores)
     const ended = await everythingOf(stores, parties)
     const others = await everythingOf(stores, { ...(await register(stores)), client: parties.client })
     const { username, id, generation, password } = parties.user
-    t.equal(await users.revoke(username, at(10)), true)
-    t.strictSame(await ended(), NOTHING)
-    t.strictSame(await others(), EVERYTHING, 'nothing of another user ends')
+    assert.equal(await users.revoke(username, at(10)), true)
+    assert.deepEqual(await ended(), NOTHING)
+    assert.deepEqual(await others(), EVERYTHING, 'nothing of another user ends')
     const user = await users.find(id)
-    t.ok(user && user.generation > generation)
-    t.strictSame(user?.password, password)
-    t.equal(await users.revoke(username, at(11)), true)
-    t.ok((await users.find(id))?.generation !== user?.generation)
+    assert.ok(user && user.generation > generation)
+    assert.deepEqual(user?.password, password)
+    assert.equal(await users.revoke(username, at(11)), true)
+    assert.ok((await users.find(id))?.generation !== user?.generation)
   })
 
-  await t.test('a new password ends every grant of the user as well', async t => {
+  test('a new password ends every grant of the user as well', async () => {
     const stores = await createStores()
     const { users } = stores
     const parties = await register(stores)
@@ -224,15 +225,15 @@ export const userContract = async (t: Test, createStores: CreateStores): Promise
     const others = await everythingOf(stores, { ...(await register(stores)), client: parties.client })
     const { username, id, generation } = parties.user
     const password = somePassword()
-    t.equal(await users.setPassword(username, password, at(10)), true)
-    t.strictSame(await ended(), NOTHING)
-    t.strictSame(await others(), EVERYTHING, 'nothing of another user ends')
+    assert.equal(await users.setPassword(username, password, at(10)), true)
+    assert.deepEqual(await ended(), NOTHING)
+    assert.deepEqual(await others(), EVERYTHING, 'nothing of another user ends')
     const user = await users.findByUsername(username)
-    t.strictSame(user, { id, username, password, generation: user?.generation })
-    t.ok(user && user.generation > generation)
+    assert.deepEqual(user, { id, username, password, generation: user?.generation })
+    assert.ok(user && user.generation > generation)
   })
 
-  await t.test('a code or token that ended with the user can be neither redeemed, burnt nor rotated', async t => {
+  test('a code or token that ended with the user can be neither redeemed, burnt nor rotated', async () => {
     const stores = await createStores()
     const { users, codes, tokens } = stores
     const ways = [
@@ -246,16 +247,16 @@ export const userContract = async (t: Test, createStores: CreateStores): Promise
       const token = await logIn(stores, parties)
       await end(parties.user.username)
       const late = tokenUnder(code.grant)
-      t.equal(await codes.redeem(code.digest, late), false)
-      t.equal(await codes.burn(code.digest), false)
-      t.equal(await tokens.findByAccess(late.accessDigest), undefined)
+      assert.equal(await codes.redeem(code.digest, late), false)
+      assert.equal(await codes.burn(code.digest), false)
+      assert.equal(await tokens.findByAccess(late.accessDigest), undefined)
       const successor = tokenUnder(token.grant)
-      t.equal(await tokens.rotate(token.refreshDigest, someSpend(), successor), false)
-      t.equal(await tokens.findByAccess(successor.accessDigest), undefined)
+      assert.equal(await tokens.rotate(token.refreshDigest, someSpend(), successor), false)
+      assert.equal(await tokens.findByAccess(successor.accessDigest), undefined)
     }
   })
 
-  await t.test('a login that was under way when the user was revoked is not stored, and a later login is', async t => {
+  test('a login that was under way when the user was revoked is not stored, and a later login is', async () => {
     const stores = await createStores()
     const { users, codes, tokens } = stores
     const parties = await register(stores)
@@ -263,42 +264,46 @@ export const userContract = async (t: Test, createStores: CreateStores): Promise
     await users.revoke(username, at(10))
     const token = tokenUnder(grantTo(parties))
     const code = codeUnder(grantTo(parties))
-    t.equal(await tokens.insert(token, generation), false)
-    t.equal(await codes.insert(code, generation), false)
-    t.equal(await tokens.findByAccess(token.accessDigest), undefined)
-    t.equal(await codes.find(code.digest), undefined)
+    assert.equal(await tokens.insert(token, generation), false)
+    assert.equal(await codes.insert(code, generation), false)
+    assert.equal(await tokens.findByAccess(token.accessDigest), undefined)
+    assert.equal(await codes.find(code.digest), undefined)
     const present = (await users.find(id))?.generation ?? Number.NaN
-    t.equal(await tokens.insert(token, present), true, 'the grant had not begun')
-    t.equal(await codes.insert(code, present), true, 'the grant had not begun')
-    t.ok(await tokens.findByAccess(token.accessDigest))
-    t.ok(await codes.find(code.digest))
+    assert.equal(await tokens.insert(token, present), true, 'the grant had not begun')
+    assert.equal(await codes.insert(code, present), true, 'the grant had not begun')
+    assert.ok(await tokens.findByAccess(token.accessDigest))
+    assert.ok(await codes.find(code.digest))
   })
 
-  await t.test('a user is removed with all codes and tokens, and the name is free', async t => {
+  test('a user is removed with all codes and tokens, and the name is free', async () => {
     const stores = await createStores()
     const { users } = stores
     const parties = await register(stores)
     const ended = await everythingOf(stores, parties)
     const others = await everythingOf(stores, { ...(await register(stores)), client: parties.client })
     const { username, id } = parties.user
-    t.equal(await users.remove(username), true)
-    t.equal(await users.remove(username), false)
-    t.equal(await users.find(id), undefined)
-    t.equal(await users.findByUsername(username), undefined)
-    t.strictSame(await ended(), NOTHING)
-    t.strictSame(await others(), EVERYTHING, 'nothing of another user ends')
+    assert.equal(await users.remove(username), true)
+    assert.equal(await users.remove(username), false)
+    assert.equal(await users.find(id), undefined)
+    assert.equal(await users.findByUsername(username), undefined)
+    assert.deepEqual(await ended(), NOTHING)
+    assert.deepEqual(await others(), EVERYTHING, 'nothing of another user ends')
     const again = await users.insert(username, somePassword())
-    t.ok(again && again.id !== id, 'the new user is another one')
-    t.strictSame(await ended(), NOTHING)
-    t.equal(await stores.tokens.insert(tokenUnder(grantTo(parties)), 0), false, 'a login under way is not the new user')
+    assert.ok(again && again.id !== id, 'the new user is another one')
+    assert.deepEqual(await ended(), NOTHING)
+    assert.equal(
+      await stores.tokens.insert(tokenUnder(grantTo(parties)), 0),
+      false,
+      'a login under way is not the new user'
+    )
   })
 
-  await t.test('when twenty calls remove one user at once, exactly one succeeds', async t => {
+  test('when twenty calls remove one user at once, exactly one succeeds', async () => {
     const stores = await createStores()
     const parties = await register(stores)
     await logIn(stores, parties)
     const removed = await rivals(() => stores.users.remove(parties.user.username))
-    t.equal(removed.filter(done => done).length, 1)
+    assert.equal(removed.filter(done => done).length, 1)
   })
 }
 

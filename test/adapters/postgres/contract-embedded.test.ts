@@ -11,8 +11,11 @@ t.test('the stores in the embedded PostgreSQL', async t => {
   const { stores, migrate, close } = await openEmbedded(await madeFolder(t))
   t.teardown(close)
   await migrate()
-  await storeContract(t, async () => {
-    await empty(stores)
-    return stores
-  })
+  storeContract(
+    (title, body) => t.test(title, body),
+    async () => {
+      await empty(stores)
+      return stores
+    }
+  )
 })

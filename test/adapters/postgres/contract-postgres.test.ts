@@ -10,8 +10,11 @@ t.test('the stores in a PostgreSQL server', async t => {
   const { stores, migrate, close } = await openServer(url, { pool: 10, prepare: true })
   t.teardown(close)
   await migrate()
-  await storeContract(t, async () => {
-    await empty(stores)
-    return stores
-  })
+  storeContract(
+    (title, body) => t.test(title, body),
+    async () => {
+      await empty(stores)
+      return stores
+    }
+  )
 })
