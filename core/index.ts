@@ -44,6 +44,7 @@ export type {
   Secrets,
   Spend,
   StoredCode,
+  Stores,
   TokenStore,
   UserStore
 } from './ports.js'

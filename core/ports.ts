@@ -40,6 +40,9 @@ export interface Ports {
   readonly events?: Events | undefined
 }
 
+/** The ports that keep something: what an adapter for a database has. */
+export type Stores = Pick<Ports, 'heroes' | 'users' | 'clients' | 'scopes' | 'grants' | 'codes' | 'tokens' | 'attempts'>
+
 export interface AllPorts extends Ports {
   readonly events: Events
 }
@@ -164,7 +167,7 @@ export interface CodeStore {
   find(digest: Digest): Promise<StoredCode | undefined>
   /**
    * Spends the code and stores `token` under the code's grant, both or neither. True for at most one
-   * call per code, ever, however many run at once; false for all the others.
+   * call per code, ever, however many run at once, and never once the grant was revoked; false for all the others.
    */
   redeem(digest: Digest, token: Token): Promise<boolean>
   /** Spends the code and stores no token. True for at most one call, on the terms of {@link redeem}. */
@@ -205,7 +208,7 @@ export interface TokenStore {
   findByRefresh(digest: Digest): Promise<RefreshToken | undefined>
   /**
    * Spends the refresh token, ends its access token and stores `successor` under the same grant, all or nothing.
-   * True for at most one call per token, ever. After false, {@link findByRefresh} tells how the token was spent.
+   * True for at most one call per token, ever, and never once the grant was revoked. After false, {@link findByRefresh} tells how the token was spent.
    */
   rotate(digest: Digest, spend: { readonly at: Date; readonly nonce: Nonce }, successor: Token): Promise<boolean>
   /** Ends this access token alone. An unknown digest is no error. */

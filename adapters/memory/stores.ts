@@ -1,4 +1,4 @@
-import type { Ports } from '../../core/ports.js'
+import type { Stores } from '../../core/ports.js'
 import { createAttemptStore } from './attempts.js'
 import { createClientStore } from './clients.js'
 import { createCodeStore } from './codes.js'
@@ -9,7 +9,7 @@ import { createTables } from './tables.js'
 import { createTokenStore } from './tokens.js'
 import { createUserStore } from './users.js'
 
-export type Stores = Pick<Ports, 'heroes' | 'users' | 'clients' | 'scopes' | 'grants' | 'codes' | 'tokens' | 'attempts'>
+export type { Stores }
 
 /**
  * All stores, empty, in the memory of this process. Every method is atomic, because it does its work before it returns

@@ -1,4 +1,4 @@
-import type { Ports } from '../../core/ports.js'
+import type { Stores } from '../../core/ports.js'
 import { createAttemptStore } from './attempts.js'
 import { createClientStore } from './clients.js'
 import { createCodeStore } from './codes.js'
@@ -22,7 +22,7 @@ export type { Inspection } from './inspection.js'
 export { UnfitDatabaseError } from './migrations.js'
 
 export interface Database {
-  readonly stores: Pick<Ports, 'heroes' | 'users' | 'clients' | 'scopes' | 'grants' | 'codes' | 'tokens' | 'attempts'>
+  readonly stores: Stores
   /**
    * Applies pending migrations. After it has failed, the stores reject with the same error until it, or
    * {@link requireSchema}, succeeds. When several instances call it at once, one of them applies the migrations and the

@@ -1,11 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { AccessToken, Client, Code, Digest, Grant, PasswordHash, Token, User } from '../../core/model.js'
-import type { Ports } from '../../core/ports.js'
-
-export type Stores = Pick<Ports, 'heroes' | 'users' | 'clients' | 'scopes' | 'grants' | 'codes' | 'tokens' | 'attempts'>
+import type { Stores } from '../../core/ports.js'
 
 /** Declares a test, as `test` of node:test and of vitest do. It is called before {@link CreateStores} ever is. */
 export type TestFunction = (title: string, body: () => Promise<void>) => unknown
+
+export type { Stores }
 
 /** Returns empty stores, which share one database. The stores of an earlier call are not used again. */
 export type CreateStores = () => Promise<Stores>

@@ -38,8 +38,13 @@ t.test('the package that npm pack makes installs in an empty folder', async t =>
   const [packed] = JSON.parse(npm(root, 'pack', '--ignore-scripts', '--json', '--pack-destination', folder))
   const files: string[] = packed.files.map(({ path }: { path: string }) => path)
   t.strictSame(
-    files.filter(path => !/^(?:dist\/(?:core|adapters|app)|drizzle)\//.test(path)).sort(),
-    ['LICENSE', 'README.md', 'package.json'],
+    files.filter(path => !/^(?:dist\/(?:core|adapters|app|test\/contract)|drizzle)\//.test(path)).sort(),
+    [
+      'LICENSE',
+      'README.md',
+      ...['.d.ts', '.js', '.js.map'].map(ending => `dist/test/testing${ending}`),
+      'package.json'
+    ],
     'the package holds what was built and nothing else'
   )
 
