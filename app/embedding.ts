@@ -1,11 +1,20 @@
 // The entry `heroes/app`: the HTTP server for a process of the caller's own, by itself or in the caller's Fastify.
 
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { buildServer, type Http, type Log, localUrl, type ServerOptions } from './http/server.js'
+import { buildServer, type Http, type Log, localUrl, type ServerOptions, type TypeBox } from './http/server.js'
 import { createLog, type ProcessLog } from './serve/log.js'
 import { createSecurityLog } from './serve/security-log.js'
 
-export { buildServer, createLog, createSecurityLog, type Http, type Log, type ProcessLog, type ServerOptions }
+export {
+  buildServer,
+  createLog,
+  createSecurityLog,
+  type Http,
+  type Log,
+  type ProcessLog,
+  type ServerOptions,
+  type TypeBox
+}
 
 /** What the plugin takes: the options of {@link buildServer}, and where the service lies. */
 export interface HeroesPluginOptions extends ServerOptions {

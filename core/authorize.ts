@@ -33,6 +33,7 @@ export interface Authorization {
   readonly challenge: string | undefined
 }
 
+/** What a login page does (RFC 6749 section 4.1). */
 export interface AuthorizeUseCases {
   /**
    * The client, and the URI to which the browser is sent back. Throws `invalid_request` when the client is unknown or

@@ -4,6 +4,7 @@ import type { AccessToken } from './model.js'
 import type { Ports } from './ports.js'
 import { anyCovers } from './scope.js'
 
+/** What a resource server does with a token (RFC 6750). */
 export interface BearerUseCases {
   /**
    * The access token that a bearer credential names (RFC 6750). To learn whose it is, look up its grant. Throws

@@ -14,6 +14,7 @@ export interface ClientCredentials {
   readonly secret?: string | undefined
 }
 
+/** What a client is registered with (RFC 6749 section 2). */
 export interface NewClient {
   readonly id: string
   /**
@@ -32,6 +33,7 @@ export interface NewClient {
   readonly requirePkce?: boolean | undefined
 }
 
+/** What is done with the clients that are registered. */
 export interface ClientUseCases {
   /**
    * The client to which one of the candidates belongs. There may be several because a header can be read in two ways
@@ -41,6 +43,7 @@ export interface ClientUseCases {
   authenticateClient(candidates: readonly ClientCredentials[], origin?: Origin): Promise<Client>
   /** Registers a client. Its secret can be read in this answer alone. Throws `invalid_input` and `conflict`. */
   addClient(client: NewClient): Promise<{ readonly client: Client; readonly secret: string | undefined }>
+  /** Every client, in the order of the code points of their ids. */
   listClients(): Promise<readonly Client[]>
   /** Throws `not_found`. */
   findClient(id: string): Promise<Client>

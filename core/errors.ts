@@ -30,6 +30,7 @@ export type Fault =
   | 'too_long'
   | 'contradictory'
 
+/** What a caller can do about a refusal, and what caused it. */
 export interface ErrorDetails {
   /** After how many seconds another try makes sense. Given with `too_many_attempts`, `overloaded` and `unavailable`. */
   readonly retryAfterSeconds?: number

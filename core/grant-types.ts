@@ -26,6 +26,7 @@ export const grantTypes: readonly string[] = Object.keys(GRANT_TYPES)
 /** What a client may use that was registered without a word about it: all that needs a user. */
 export const defaultGrantTypes: readonly string[] = ['password', 'authorization_code', 'refresh_token']
 
+/** What a token endpoint does (RFC 6749 section 3.2). */
 export interface TokenUseCases {
   /**
    * Serves the token request of an authenticated client, by its `grantType`. While `client` is a promise, the code or

@@ -3,12 +3,14 @@ import type { Hero, NewHero } from './model.js'
 import type { HeroQuery, HeroStore } from './ports.js'
 import { requireText } from './text.js'
 
+/** Some heroes of a longer list. */
 export interface HeroPage {
   readonly heroes: readonly Hero[]
   /** The `after` of the next page; undefined when this page is the last. */
   readonly nextAfter: number | undefined
 }
 
+/** What is done with heroes. */
 export interface HeroUseCases {
   /** The first `limit` heroes that match the query, by ascending id. */
   heroPage(query: HeroQuery & { readonly limit: number }): Promise<HeroPage>

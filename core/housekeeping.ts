@@ -2,6 +2,7 @@ import { secondsAfter } from './instants.js'
 import { MAX_CLOCK_DIFFERENCE_SECONDS, type Policy } from './policy.js'
 import type { Ports } from './ports.js'
 
+/** Removing what has expired. */
 export interface HousekeepingUseCases {
   /**
    * Erases the nonces that no grace needs and removes grants and attempts that have expired, in batches, until none is

@@ -13,6 +13,7 @@ export interface PredecessorUser extends PredecessorHash {
 /** What became of one record: it was stored, its name was taken already, or it breaks a rule, which is told in words. */
 export type ImportOutcome = 'imported' | 'present' | { readonly refused: string }
 
+/** Moving records in. */
 export interface ImportUseCases {
   /**
    * Stores the heroes that can be stored, all of them or none when the call rejects. The outcomes are in the order of

@@ -1,10 +1,12 @@
-export type { Authorization, AuthorizationRequest } from './authorize.js'
-export type { ClientCredentials, NewClient } from './clients.js'
+export type { Authorization, AuthorizationRequest, AuthorizeUseCases } from './authorize.js'
+export type { BearerUseCases } from './bearer.js'
+export type { ClientCredentials, ClientUseCases, NewClient } from './clients.js'
 export { DomainError, type ErrorCode, type ErrorDetails, type Fault } from './errors.js'
 export type { Events, Origin, SecurityEvent } from './events.js'
-export { defaultGrantTypes, grantTypes } from './grant-types.js'
-export type { HeroPage } from './heroes.js'
-export type { ImportOutcome, PredecessorUser } from './import.js'
+export { defaultGrantTypes, grantTypes, type TokenUseCases } from './grant-types.js'
+export type { HeroPage, HeroUseCases } from './heroes.js'
+export type { HousekeepingUseCases } from './housekeeping.js'
+export type { ImportOutcome, ImportUseCases, PredecessorUser } from './import.js'
 export { couldBeIssued, type TokenAnswer } from './issuing.js'
 export type { LoginAttempt } from './login.js'
 export type {
@@ -22,7 +24,7 @@ export type {
   Token,
   User
 } from './model.js'
-export { CLOCK_TOLERANCE_SECONDS, defaultPolicy, type Policy } from './policy.js'
+export { CLOCK_TOLERANCE_SECONDS, defaultPolicy, MAX_CLOCK_DIFFERENCE_SECONDS, type Policy } from './policy.js'
 export type {
   AttemptLimit,
   AttemptStore,
@@ -49,8 +51,9 @@ export type {
   UserStore
 } from './ports.js'
 export { isRedirectUri } from './redirect-uri.js'
-export type { Introspection } from './revocation.js'
+export type { Introspection, RevocationUseCases } from './revocation.js'
 export { isScopeToken } from './scope.js'
+export type { ScopeTextUseCases } from './scope-texts.js'
 export type { TokenRequest } from './token-request.js'
 export { createUseCases, type UseCases } from './use-cases.js'
-export type { Credentials } from './users.js'
+export type { Credentials, UserUseCases } from './users.js'

@@ -1,3 +1,4 @@
+/** A hero. No two have the same id or the same name. */
 export interface Hero {
   readonly id: number
   readonly name: string
@@ -11,6 +12,7 @@ export type NewHero = Omit<Hero, 'id'>
  */
 export type Digest = string
 
+/** A user's password as it is stored. */
 export interface PasswordHash {
   /** The slow hash with its parameters, in a form that only the hasher reads. */
   readonly hash: string

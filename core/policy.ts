@@ -43,6 +43,7 @@ export const CLOCK_TOLERANCE_SECONDS = 5
 /** How far the clocks of two instances may differ: one is ahead of the database's clock and the other behind it. */
 export const MAX_CLOCK_DIFFERENCE_SECONDS = 2 * CLOCK_TOLERANCE_SECONDS
 
+/** The policy of a service with its default settings. */
 export const defaultPolicy: Policy = {
   accessTokenSeconds: 3600,
   refreshTokenSeconds: 2_592_000,

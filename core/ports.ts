@@ -24,6 +24,7 @@ import type {
  * - Every call that begins after the answer to another call sees the effect of that call, on every instance.
  */
 
+/** Everything that the core needs: stores, a hasher of passwords, a maker of secrets and a clock. */
 export interface Ports {
   readonly heroes: HeroStore
   readonly users: UserStore
@@ -43,10 +44,12 @@ export interface Ports {
 /** The ports that keep something: what an adapter for a database has. */
 export type Stores = Pick<Ports, 'heroes' | 'users' | 'clients' | 'scopes' | 'grants' | 'codes' | 'tokens' | 'attempts'>
 
+/** The ports with events, whether or not somebody hears them. */
 export interface AllPorts extends Ports {
   readonly events: Events
 }
 
+/** Which heroes are wanted. Without any condition it is all of them. */
 export interface HeroQuery {
   /**
    * Part of the name. Both are compared in the form that `toLowerCase()` gives them, and no character is a wildcard.
@@ -57,6 +60,7 @@ export interface HeroQuery {
   readonly limit?: number | undefined
 }
 
+/** Keeps heroes. */
 export interface HeroStore {
   /** The heroes that match the query, by ascending id. */
   list(query: HeroQuery): Promise<readonly Hero[]>
@@ -83,7 +87,7 @@ export interface HeroStore {
 }
 
 /**
- * A method that ends or removes many grants may take long, but no other call waits for it. When it rejects, some of the
+ * Keeps users. A method that ends or removes many grants may take long, but no other call waits for it. When it rejects, some of the
  * grants may have ended.
  */
 export interface UserStore {
@@ -94,7 +98,9 @@ export interface UserStore {
   insert(username: string, password: PasswordHash): Promise<User | undefined>
   /** Stores every user whose username is free, at generation 0, on the terms of {@link HeroStore.insertAll}. */
   insertAll(users: readonly NewUser[]): Promise<readonly (User | undefined)[]>
+  /** Undefined when no user has the id. It may be any safe integer. */
   find(id: number): Promise<User | undefined>
+  /** Undefined when no user has the name, case and all. */
   findByUsername(username: string): Promise<User | undefined>
   /** Users by ascending id. */
   list(): Promise<readonly User[]>
@@ -122,9 +128,11 @@ export type ClientChanges = Partial<
   Pick<Client, 'redirectUris' | 'allowedScopes' | 'grantTypes' | 'name' | 'requirePkce'>
 >
 
+/** Keeps clients. */
 export interface ClientStore {
   /** False, and nothing changes, when the id is taken. */
   insert(client: Client): Promise<boolean>
+  /** Undefined when no client has the id. */
   find(id: string): Promise<Client | undefined>
   /** Clients by id, in the order of their code points. */
   list(): Promise<readonly Client[]>
@@ -142,6 +150,7 @@ export interface ClientStore {
   remove(id: string): Promise<boolean>
 }
 
+/** Keeps the words for scopes. */
 export interface ScopeStore {
   /** Stores the words for a scope, in place of earlier ones. Of any number of concurrent calls the last one holds. */
   set(scope: ScopeText): Promise<void>
@@ -157,6 +166,7 @@ export interface StoredCode extends Code {
   readonly spent: boolean
 }
 
+/** Keeps authorization codes. */
 export interface CodeStore {
   /**
    * Begins the code's grant and stores the code, both or neither. False, and nothing is stored, when the user is gone
@@ -177,6 +187,7 @@ export interface CodeStore {
 /** 32 random bytes, base64url without padding. */
 export type Nonce = string
 
+/** How a refresh token was spent. */
 export interface Spend {
   readonly at: Date
   /** The nonce from which the successor was derived; undefined once it is erased. */
@@ -189,6 +200,7 @@ export interface RefreshToken extends Token {
   readonly spent: Spend | undefined
 }
 
+/** Keeps access tokens and refresh tokens. */
 export interface TokenStore {
   /**
    * Begins the token's grant and stores the token, on the terms of {@link CodeStore.insert}. A grant without a user
@@ -231,6 +243,7 @@ export interface GrantStore {
   removeExpired(at: Date, limit: number): Promise<number>
 }
 
+/** How often something may be tried. */
 export interface AttemptLimit {
   readonly key: Digest
   /** How many attempts fit in one window. */
@@ -254,6 +267,7 @@ export interface KnownLogin {
   readonly until: Date
 }
 
+/** Counts attempts to log in and to register, and keeps which logins are known. */
 export interface AttemptStore {
   /**
    * Counts one attempt under every key, or under none if one of them is full. Undefined when it was counted;
@@ -313,9 +327,11 @@ export interface PasswordHasher {
   adopt(old: PredecessorHash): Promise<PasswordHash>
 }
 
+/** Makes what nobody can guess, and digests of it. */
 export interface Secrets {
   /** 32 characters of `[A-Za-z0-9]`, unbiased, from a cryptographic source: tokens, codes, client secrets. */
   random(): Promise<string>
+  /** A new nonce. */
   nonce(): Promise<Nonce>
   /** A UUID for a grant. */
   grantId(): Promise<string>
@@ -335,6 +351,8 @@ export interface Secrets {
   ): Promise<{ readonly accessToken: string; readonly refreshToken: string }>
 }
 
+/** The time. */
 export interface Clock {
+  /** The present instant. */
   now(): Date
 }

@@ -16,6 +16,7 @@ export interface Introspection {
   readonly expiresAt: Date
 }
 
+/** Ending tokens and telling of them. */
 export interface RevocationUseCases {
   /**
    * RFC 7009. A refresh token ends its whole grant, even when it is spent or expired; an access token ends alone. An

@@ -4,6 +4,7 @@ import type { Ports } from './ports.js'
 import { isScopeToken } from './scope.js'
 import { requireText } from './text.js'
 
+/** What is done with the words for scopes. */
 export interface ScopeTextUseCases {
   /**
    * Stores the words for a scope, in place of earlier ones, and returns them without the spaces around them. No client

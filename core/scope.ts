@@ -3,6 +3,7 @@ import { DomainError } from './errors.js'
 /** The `scope-token` of RFC 6749 section 3.3. */
 const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/
 
+/** Whether a client may be allowed this scope: the `scope-token` of RFC 6749 section 3.3. */
 export const isScopeToken = (text: string): boolean => SCOPE_TOKEN.test(text)
 
 /**

@@ -13,6 +13,7 @@ import { createRevocationUseCases, type RevocationUseCases } from './revocation.
 import { createScopeTextUseCases, type ScopeTextUseCases } from './scope-texts.js'
 import { createUserUseCases, type UserUseCases } from './users.js'
 
+/** Everything that the core can do. */
 export type UseCases = HeroUseCases &
   UserUseCases &
   ClientUseCases &

@@ -9,11 +9,13 @@ import { isStorable, lengthOf, requireText } from './text.js'
 const USERNAME_MAX = 255
 const PASSWORD_MAX = 1024
 
+/** What a user presents to log in. */
 export interface Credentials {
   readonly username: string
   readonly password: string
 }
 
+/** What is done with users. */
 export interface UserUseCases {
   /**
    * Throws `invalid_input`; beyond the registrations of an address `too_many_attempts`; for a username that is taken
@@ -21,6 +23,7 @@ export interface UserUseCases {
    * Without it an operator has added the user (`user.added`).
    */
   registerUser(credentials: Credentials, origin?: Origin): Promise<User>
+  /** Every user, by ascending id. */
   listUsers(): Promise<readonly User[]>
   /** Stores a new password and ends every login. Throws `invalid_input` and `not_found`. */
   setPassword(credentials: Credentials): Promise<void>

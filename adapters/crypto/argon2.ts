@@ -9,6 +9,7 @@ import { createGate } from './gate.js'
 import { hashAsPredecessor, joinAdopted, splitAdopted } from './predecessor.js'
 import { createTurns } from './turns.js'
 
+/** What a hash costs (RFC 9106). */
 export interface Argon2Parameters {
   /** In KiB. */
   readonly memoryCost: number
@@ -18,6 +19,7 @@ export interface Argon2Parameters {
   readonly parallelism: number
 }
 
+/** How passwords are hashed. Everything has a default. */
 export interface PasswordHasherOptions {
   /**
    * How many hashes run at once. By default one less than the cores, at least 1 and at most 3, because zlib and DNS

@@ -4,6 +4,7 @@ import { createSecrets } from './secrets.js'
 
 export type { Argon2Hasher, Argon2Parameters, PasswordHasherOptions } from './argon2.js'
 
+/** The hasher of passwords and the maker of secrets that the core needs. */
 export const createCrypto = (
   options?: PasswordHasherOptions
 ): { readonly passwords: Argon2Hasher; readonly secrets: Ports['secrets'] } => ({
@@ -11,4 +12,5 @@ export const createCrypto = (
   secrets: createSecrets()
 })
 
+/** The clock of this machine. */
 export const systemClock: Clock = { now: () => new Date() }

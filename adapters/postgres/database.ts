@@ -18,9 +18,11 @@ export type { Connections } from './connection/driver.js'
 export { StatementError } from './connection/errors.js'
 export { FolderInUseError } from './connection/folder-lock.js'
 export type { ServerOptions } from './connection/server.js'
-export type { Inspection } from './inspection.js'
-export { UnfitDatabaseError } from './migrations.js'
+export type { ServerAddress, Tls } from './connection/socket.js'
+export type { Inspection, Missing } from './inspection.js'
+export { type SchemaState, UnfitDatabaseError } from './migrations.js'
 
+/** An open database: the stores, and what a process needs to set it up, look after it and close it. */
 export interface Database {
   readonly stores: Stores
   /**

@@ -37,6 +37,7 @@ export interface Inspection {
   readonly pooled: boolean | undefined
 }
 
+/** A privilege on a table that the role lacks. */
 export interface Missing {
   readonly privilege: string
   readonly table: string

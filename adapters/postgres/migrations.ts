@@ -56,6 +56,7 @@ export const requireSchema = async ({ write }: Driver): Promise<void> => {
   throw new UnfitDatabaseError(`the database ${what}; run \`heroes migrate\`, or leave MIGRATE unset`)
 }
 
+/** How far the migrations of a database have come. */
 export interface SchemaState {
   /** Whether any migration was ever applied. */
   readonly applied: boolean

@@ -41,6 +41,7 @@ export interface TypeBox extends FastifyTypeProvider {
 /** An optional key may be there and undefined as well: the serializer leaves it out. */
 type Serializable<T> = { [Key in keyof T]: object extends Pick<T, Key> ? T[Key] | undefined : T[Key] }
 
+/** The Fastify server, with TypeBox for the types of routes. */
 export type Http = FastifyInstance<Server, IncomingMessage, ServerResponse, FastifyBaseLogger, TypeBox>
 export type HttpPlugin = FastifyPluginCallback<FastifyPluginOptions, Server, TypeBox>
 

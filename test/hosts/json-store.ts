@@ -8,7 +8,10 @@ import type {
   FullWindow,
   Grant,
   GrantStore,
+  Hero,
   HeroStore,
+  NewHero,
+  NewUser,
   PasswordHash,
   ScopeStore,
   ScopeText,
@@ -124,6 +127,14 @@ export const openJsonStores = async (path: string): Promise<Stores> => {
   }
 }
 
+const insertHero = (tables: Tables, { name }: NewHero): Hero | undefined => {
+  if (tables.heroes.some(hero => hero.name === name)) return undefined
+  tables.lastHero += 1
+  const hero = { id: tables.lastHero, name }
+  tables.heroes.push(hero)
+  return toHero(hero)
+}
+
 const createHeroStore = ({ read, write }: JsonFile<Tables>): HeroStore => ({
   list: ({ nameContains = '', after = Number.NEGATIVE_INFINITY, limit }) =>
     read(({ heroes }) =>
@@ -133,14 +144,8 @@ const createHeroStore = ({ read, write }: JsonFile<Tables>): HeroStore => ({
         .map(toHero)
     ),
   find: id => read(({ heroes }) => optional(toHero, rowOf(heroes, id))),
-  insert: ({ name }) =>
-    write(tables => {
-      if (tables.heroes.some(hero => hero.name === name)) return undefined
-      tables.lastHero += 1
-      const hero = { id: tables.lastHero, name }
-      tables.heroes.push(hero)
-      return toHero(hero)
-    }),
+  insert: hero => write(tables => insertHero(tables, hero)),
+  insertAll: heroes => write(tables => heroes.map(hero => insertHero(tables, hero))),
   replace: (id, { name }) =>
     write(({ heroes }) => {
       const hero = rowOf(heroes, id)
@@ -157,19 +162,20 @@ const toHero = ({ id, name }: HeroRow) => ({ id, name })
 const createUserStore = ({ read, write }: JsonFile<Tables>): UserStore => {
   const named = ({ users }: Tables, username: string): UserRow | undefined =>
     users.find(user => user.username === username)
+  const insertUser = (tables: Tables, { username, password }: NewUser): User | undefined => {
+    if (named(tables, username) !== undefined) return undefined
+    tables.lastUser += 1
+    const user = { id: tables.lastUser, username, password: { ...password }, generation: 0 }
+    tables.users.push(user)
+    return toUser(user)
+  }
   const endGrants = ({ grants }: Tables, user: UserRow): void => {
     user.generation += 1
     for (const grant of grants) if (grant.userId === user.id) grant.revoked = true
   }
   return {
-    insert: (username, password) =>
-      write(tables => {
-        if (named(tables, username) !== undefined) return undefined
-        tables.lastUser += 1
-        const user = { id: tables.lastUser, username, password: { ...password }, generation: 0 }
-        tables.users.push(user)
-        return toUser(user)
-      }),
+    insert: (username, password) => write(tables => insertUser(tables, { username, password })),
+    insertAll: users => write(tables => users.map(user => insertUser(tables, user))),
     find: id => read(({ users }) => optional(toUser, rowOf(users, id))),
     findByUsername: username => read(tables => optional(toUser, named(tables, username))),
     list: () => read(({ users }) => users.map(toUser)),

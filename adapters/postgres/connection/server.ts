@@ -5,6 +5,7 @@ import { type Lane, openLane } from './lane.js'
 import { closing, createPool } from './pool.js'
 import { createTimeouts, type Timeouts } from './timeouts.js'
 
+/** How a PostgreSQL server is reached. */
 export interface ServerOptions extends HostsOptions {
   /**
    * The number of connections to the server, at least 1. If there are two or more, one of them is for look-ups alone,

@@ -12,6 +12,7 @@ export interface ServerAddress {
 /** The words of libpq (PostgreSQL's manual, section 34.19). */
 export const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const
 
+/** Whether connections are encrypted, and whom they trust. */
 export interface Tls {
   readonly mode: (typeof SSL_MODES)[number]
   /**
