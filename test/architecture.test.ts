@@ -205,3 +205,13 @@ t.test('the top level holds nothing but what is named here', async t => {
     []
   )
 })
+
+t.test('the package of the core has the version, the entries and the dependencies of the whole', async t => {
+  const read = (file: string) => JSON.parse(readFileSync(join(root, file), 'utf8'))
+  const [whole, light] = [read('package.json'), read('core/package.json')]
+  for (const key of ['version', 'license', 'author', 'type', 'engines']) t.strictSame(light[key], whole[key], key)
+  const { './testing': _, ...entries } = light.exports
+  for (const entry of Object.keys(entries)) t.strictSame(light.exports[entry], whole.exports[entry], entry)
+  t.strictSame(Object.keys(light.dependencies), ['@node-rs/argon2'])
+  t.match(whole.dependencies, light.dependencies)
+})

@@ -111,7 +111,10 @@ t.test('a target is understood that names the host, or spells the prefix in anot
 })
 
 t.test('the service may lie at the root of a host, or in a part of it with a prefix of its own', async t => {
-  const atRoot = await createHosted(t, { prefix: '', publicUrl: () => 'https://heroes.example' })
+  const atRoot = fastify()
+  t.teardown(() => atRoot.close())
+  const { useCases } = createWorld()
+  await atRoot.register(heroesPlugin, { useCases, publicUrl: () => 'https://heroes.example' })
   t.equal((await atRoot.inject('/health/live')).statusCode, 200)
   t.equal((await atRoot.inject(WELL_KNOWN)).json().issuer, 'https://heroes.example')
 

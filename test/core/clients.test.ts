@@ -234,3 +234,21 @@ t.test('clients are listed by id, unknown ones are not_found, and a public one h
   ]
   for (const attempt of attempts) await t.rejects(attempt(), { code: 'not_found' })
 })
+
+t.test(
+  'a client that is registered by its id alone is public, must use PKCE, and has no scopes and no redirect URIs',
+  async t => {
+    const { useCases } = createWorld()
+    const { client, secret } = await useCases.addClient({ id: 'app' })
+    t.equal(secret, undefined)
+    t.match(client, {
+      secretDigest: undefined,
+      name: undefined,
+      requirePkce: true,
+      allowedScopes: [],
+      redirectUris: []
+    })
+    const { client: confidential } = await useCases.addClient({ id: 'other', secret: { generate: true } })
+    t.equal(confidential.requirePkce, false)
+  }
+)

@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  statSync,
   symlinkSync,
   writeFileSync
 } from 'node:fs'
@@ -51,7 +52,8 @@ t.test('the package that npm pack makes installs in an empty folder', async t =>
   // The dependencies are copied in the versions that are tested, so that npm asks no registry.
   mkdirSync(modules, { recursive: true })
   writeFileSync(join(installed, 'package.json'), '{ "private": true }')
-  const [, ...dependencies] = npm(root, 'ls', '--omit=dev', '--all', '--parseable').trim().split('\n')
+  const [, ...listed] = npm(root, 'ls', '--omit=dev', '--all', '--parseable').trim().split('\n')
+  const dependencies = listed.filter(path => path !== join(root, 'node_modules/heroes-core'))
   for (const path of [...dependencies, join(root, 'node_modules/.bin')]) {
     const target = join(installed, relative(root, path))
     mkdirSync(dirname(target), { recursive: true })
@@ -140,19 +142,56 @@ t.test('the sample hosts compile against the package under each module resolutio
   }
 })
 
-t.test('the core, memory and crypto need no package but argon2, and serve in a host of their own', async t => {
-  const bare = join(folder, 'bare')
-  for (const name of ['heroes', '@node-rs']) {
-    cpSync(join(modules, name), join(bare, 'node_modules', name), { recursive: true })
-  }
-  const names = ['heroes/core', 'heroes/adapters/memory', 'heroes/adapters/crypto']
-  t.strictSame(await failing(bare, [...names, 'heroes/app', 'heroes/adapters/postgres']), [
-    'heroes/app',
-    'heroes/adapters/postgres'
-  ])
+t.test(
+  'heroes-core is the core, memory and the hashes in four packages and 5 MB at most, without a warning',
+  async t => {
+    const [packed] = JSON.parse(npm(root, 'pack', '--workspace=heroes-core', '--json', '--pack-destination', folder))
+    const bare = join(folder, 'bare')
+    cpSync(join(modules, '@node-rs'), join(bare, 'node_modules/@node-rs'), { recursive: true })
+    writeFileSync(join(bare, 'package.json'), '{ "private": true, "type": "module" }')
+    const from = `heroes@file:${join(folder, packed.filename)}`
+    const { status, stderr } = run(bare, 'npm', ['install', '--offline', '--no-audit', '--no-fund', from])
+    t.strictSame([status, stderr.match(/EBADENGINE|deprecated/)], [0, null], stderr)
+    const names = npm(bare, 'ls', '--all', '--parseable').trim().split('\n').slice(1)
+    t.ok(names.length <= 4, names.join('\n'))
+    const bytes = readdirSync(bare, { recursive: true, withFileTypes: true })
+      .filter(entry => entry.isFile())
+      .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0)
+    t.ok(bytes < 5_000_000, `${bytes} bytes`)
+    t.comment(`heroes-core: ${names.length} packages, ${bytes} bytes`)
 
-  cpSync(join(compiled, 'nodenext'), bare, { recursive: true })
-  await useHost(t, await startHost(t, bare, 'node-http'), 'ada')
+    const entries = ['heroes/core', 'heroes/adapters/memory', 'heroes/adapters/crypto', 'heroes/testing']
+    t.strictSame(await failing(bare, [...entries, 'heroes/app', 'heroes/adapters/postgres']), [
+      'heroes/app',
+      'heroes/adapters/postgres'
+    ])
+    cpSync(join(compiled, 'nodenext'), bare, { recursive: true })
+    await useHost(t, await startHost(t, bare, 'node-http'), 'ada')
+
+    for (const file of [packed.filename, 'heroes-1.0.0.tgz'].map(name => join(folder, name))) {
+      const tool = (name: string, ...args: readonly string[]): SpawnSyncReturns<string> =>
+        run(root, process.execPath, [join(root, 'node_modules', name), ...args])
+      t.match(tool('publint/src/cli.js', 'run', file, '--strict'), { status: 0, stdout: /All good!/ })
+      t.match(tool('@arethetypeswrong/cli/dist/index.js', file, '--profile', 'esm-only'), { status: 0 })
+    }
+  }
+)
+
+t.test('the suites for stores run with the test runner of Node', async t => {
+  const program = join(folder, 'bare', 'stores.mjs')
+  writeFileSync(
+    program,
+    `import { test } from 'node:test'
+import { createMemoryStores } from 'heroes/adapters/memory'
+import { storeContract } from 'heroes/testing'
+storeContract(test, async () => createMemoryStores())`
+  )
+  t.match(run(folder, process.execPath, ['--test', program]), { status: 0, stdout: /^# pass 1\d\d$/m })
+})
+
+t.test('every exported name has a sentence, and no link of the reference leads nowhere', async t => {
+  const typedoc = join(root, 'node_modules/typedoc/bin/typedoc')
+  t.match(run(root, process.execPath, [typedoc, '--emit', 'none']), { status: 0, stdout: '', stderr: '' })
 })
 
 t.test('a command starts without the database engine that it does not use', async t => {

@@ -172,7 +172,7 @@ t.test('at most one old secret is accepted, and none when none is to be kept', a
   t.strictSame(await outcome(service, LOGIN, basic('app', SECRET)), UNAUTHENTICATED)
   t.equal(await outcome(service, LOGIN, basic('app', second)), 200)
   t.equal(await outcome(service, LOGIN, basic('app', third)), 200)
-  const fourth = await service.useCases.rotateSecret('app', undefined, 0)
+  const fourth = await service.useCases.rotateSecret('app')
   for (const old of [SECRET, second, third])
     t.strictSame(await outcome(service, LOGIN, basic('app', old)), UNAUTHENTICATED)
   t.equal(await outcome(service, LOGIN, basic('app', fourth)), 200)
