@@ -1,8 +1,16 @@
 // The entry `heroes/app`: the HTTP server for a process of the caller's own, by itself or in the caller's Fastify.
 
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { buildServer, type Http, type Log, localUrl, type ServerOptions, type TypeBox } from './http/server.js'
-import { createLog, type ProcessLog } from './serve/log.js'
+import {
+  buildServer,
+  type Http,
+  type Log,
+  type LogFailure,
+  localUrl,
+  type ServerOptions,
+  type TypeBox
+} from './http/server.js'
+import { createLog, type LogOptions, type ProcessLog } from './serve/log.js'
 import { createSecurityLog } from './serve/security-log.js'
 
 export {
@@ -11,6 +19,8 @@ export {
   createSecurityLog,
   type Http,
   type Log,
+  type LogFailure,
+  type LogOptions,
   type ProcessLog,
   type ServerOptions,
   type TypeBox

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import type { UseCases } from '../../core/index.js'
 import { openToOrigins } from './cors.js'
+import type { LogFailure } from './errors.js'
 import { createHttp, type Http, type HttpOptions, type Log, type TypeBox } from './http.js'
 import { createErrorPage } from './pages/error-page.js'
 import { authorizeRoutes } from './routes/authorize.js'
@@ -16,7 +17,7 @@ import { registerRoutes } from './routes/register.js'
 import { revocationRoutes } from './routes/revocation.js'
 import { tokenRoutes } from './routes/token.js'
 
-export type { Figures, Http, Log, TypeBox }
+export type { Figures, Http, Log, LogFailure, TypeBox }
 
 /** What the server is made with. Everything but the use cases has a default: that of the setting of the same meaning. */
 export interface ServerOptions {

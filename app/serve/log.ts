@@ -20,6 +20,7 @@ interface Writer {
   readonly worker?: number
 }
 
+/** Who else writes to the place of a log. */
 export interface LogOptions {
   /** The number of the worker whose log it is. Others write to the same place then. */
   readonly worker?: number | undefined
