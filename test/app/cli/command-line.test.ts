@@ -172,6 +172,7 @@ t.test('--help lists the commands and every setting with its default', async t =
     CORS_ORIGINS: '(unset)',
     TRUST_PROXY: 'false',
     METRICS_PORT: '(unset)',
+    WORKERS: '1',
     DRAIN_DELAY: '0',
     SERVICE_NAME: 'Heroes',
     SIGNUP_URL: '(unset)',
