@@ -140,7 +140,7 @@ const fork = (env: Readonly<Record<string, string>>, reports: Reports, crew: Cre
   })
   return {
     stop: () => order(child, 'stop'),
-    kill: () => void child.process.kill('SIGKILL')
+    kill: child.process.kill.bind(child.process, 'SIGKILL')
   }
 }
 

@@ -9,6 +9,7 @@ import t, { type Test } from 'tap'
 import { connectServer } from '../../adapters/postgres/connection/server.js'
 import { heroes } from '../support/command.js'
 import { serveDatabase } from '../support/database-service.js'
+import { createFaults } from '../support/fault.js'
 import { freePort } from '../support/ports.js'
 import { createDatabase, nobody } from '../support/postgres.js'
 import { ask, temporaryFolder } from '../support/process.js'
@@ -16,8 +17,18 @@ import { ask, temporaryFolder } from '../support/process.js'
 const { stdout: version } = spawnSync('pgbouncer', ['--version'], { encoding: 'utf8' })
 const withPgBouncer = /^PgBouncer/.test(version ?? '') ? {} : { skip: 'there is no pgbouncer' }
 
-/** Starts PgBouncer before the server of the whole run, and returns a URL over it of a new database. */
-const startPgBouncer = async (t: Test, settings: Readonly<Record<string, string | number>>): Promise<string> => {
+interface Pooler {
+  /** Of a new database over PgBouncer. */
+  readonly url: string
+  /** Of the same database without it. */
+  readonly direct: string
+  kill(): Promise<void>
+  /** Resolves once it takes connections. */
+  start(): Promise<void>
+}
+
+/** Starts PgBouncer before the server of the whole run. */
+const startPgBouncer = async (t: Test, settings: Readonly<Record<string, string | number>>): Promise<Pooler> => {
   const { url, drop } = await createDatabase()
   t.teardown(drop)
   const { hostname, port, username, password, pathname } = new URL(url)
@@ -35,22 +46,29 @@ const startPgBouncer = async (t: Test, settings: Readonly<Record<string, string 
   const database = `* = host=${hostname} port=${port} user=${username} password=${password}`
   writeFileSync(file, ['[databases]', database, '[pgbouncer]', ...lines, ''].join('\n'))
   if (account) for (const path of [folder, file]) chownSync(path, account.uid, account.gid)
-  const child: ChildProcess = spawn('pgbouncer', ['-q', file], { ...account, cwd: folder, stdio: 'ignore' })
-  t.teardown(async () => {
-    child.kill('SIGKILL')
-    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
-  })
-  for (;;) {
-    const socket = connect(own, '127.0.0.1')
-    const open = await once(socket, 'connect').then(
-      () => true,
-      () => false
-    )
-    socket.destroy()
-    if (open) return `postgres://${username}@127.0.0.1:${own}${pathname}`
-    if (child.exitCode !== null) throw new Error('pgbouncer has ended')
-    await sleep(20)
+  let child: ChildProcess | undefined
+  const kill = async (): Promise<void> => {
+    child?.kill('SIGKILL')
+    if (child?.exitCode === null && child.signalCode === null) await once(child, 'exit')
   }
+  t.teardown(kill)
+
+  const start = async (): Promise<void> => {
+    child = spawn('pgbouncer', ['-q', file], { ...account, cwd: folder, stdio: 'ignore' })
+    for (;;) {
+      const socket = connect(own, '127.0.0.1')
+      const open = await once(socket, 'connect').then(
+        () => true,
+        () => false
+      )
+      socket.destroy()
+      if (open) return
+      if (child.exitCode !== null) throw new Error('pgbouncer has ended')
+      await sleep(20)
+    }
+  }
+  await start()
+  return { url: `postgres://${username}@127.0.0.1:${own}${pathname}`, direct: url, kill, start }
 }
 
 const IGNORING =
@@ -89,7 +107,7 @@ const isWhole = async (t: Test, DATABASE_URL: string, settings: Readonly<Record<
 
 t.test('in transaction mode the start is refused with a line that names DATABASE_PREPARE', withPgBouncer, async t => {
   for (const settings of [{}, { ignore_startup_parameters: IGNORING }, { default_pool_size: 1 }]) {
-    const DATABASE_URL = await startPgBouncer(t, { pool_mode: 'transaction', ...settings })
+    const { url: DATABASE_URL } = await startPgBouncer(t, { pool_mode: 'transaction', ...settings })
     for (const DATABASE_POOL of ['10', '1']) {
       for (const command of ['serve', 'client list']) {
         const refused = await heroes(command, { DATABASE_URL, DATABASE_POOL, PORT: '0', LOG_LEVEL: 'silent' })
@@ -100,13 +118,13 @@ t.test('in transaction mode the start is refused with a line that names DATABASE
 })
 
 t.test('in transaction mode the service is whole with DATABASE_PREPARE=false', withPgBouncer, async t => {
-  const url = await startPgBouncer(t, { pool_mode: 'transaction', default_pool_size: 5 })
+  const { url } = await startPgBouncer(t, { pool_mode: 'transaction', default_pool_size: 5 })
   await isWhole(t, url, { DATABASE_PREPARE: 'false' })
 })
 
 t.test('in session mode the service is whole, with or without prepared statements', withPgBouncer, async t => {
   for (const settings of [{}, { ignore_startup_parameters: IGNORING }]) {
-    const url = await startPgBouncer(t, { pool_mode: 'session', ...settings })
+    const { url } = await startPgBouncer(t, { pool_mode: 'session', ...settings })
     await isWhole(t, url, {})
     const driver = connectServer(url, { pool: 2, prepare: true })
     t.same(await driver.write('show statement_timeout', []), [['3s']])
@@ -116,5 +134,18 @@ t.test('in session mode the service is whole, with or without prepared statement
     t.match(await sql`show statement_timeout`, [{ statement_timeout: '0' }], 'a backend is left as it was')
     await sql.end()
   }
-  await isWhole(t, await startPgBouncer(t, { pool_mode: 'session' }), { DATABASE_PREPARE: 'false' })
+  const { url } = await startPgBouncer(t, { pool_mode: 'session' })
+  await isWhole(t, url, { DATABASE_PREPARE: 'false' })
+})
+
+t.test('the pooler is killed, and comes back after five seconds', withPgBouncer, async t => {
+  const pooler = await startPgBouncer(t, { pool_mode: 'transaction' })
+  const service = await serveDatabase(t, { DATABASE_URL: pooler.url, DATABASE_PREPARE: 'false' })
+  const { stage } = await createFaults(service, () => pooler.direct)
+  const refused = await stage(t, 'pooler killed', async () => {
+    await pooler.kill()
+    await sleep(5000)
+    await pooler.start()
+  })
+  t.ok(refused > 0)
 })

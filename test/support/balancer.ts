@@ -1,6 +1,6 @@
 // A balancer for TCP connections, as haproxy is: each new connection goes to the next instance that says it is ready.
 
-import { connect, createServer } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { listenUntilEnd } from './ports.js'
@@ -37,22 +37,34 @@ export const startBalancer = async (t: Pick<Test, 'teardown'>, ports: readonly n
     return watching
   })
   let turn = 0
-  const server = createServer(client => {
+  const lead = (client: Socket): void => {
     turn += 1
     const port = [...ready][turn % ready.size]
     if (port === undefined) {
       client.destroy()
       return
     }
-    const upstream = connect(port, '127.0.0.1')
-    for (const [from, to] of [
-      [client, upstream],
-      [upstream, client]
-    ] as const) {
-      from.setNoDelay()
-      from.on('error', () => {}).on('close', () => to.destroy())
-      from.pipe(to)
+    const upstream = connect(port, '127.0.0.1').setNoDelay()
+    const refused = (): void => {
+      // The instance has gone since it was asked. Nothing has been sent to it.
+      ready.delete(port)
+      lead(client)
     }
+    upstream.once('error', refused)
+    upstream.once('connect', () => {
+      upstream.off('error', refused)
+      for (const [from, to] of [
+        [client, upstream],
+        [upstream, client]
+      ] as const) {
+        from.on('error', () => {}).on('close', () => to.destroy())
+        from.pipe(to)
+      }
+    })
+  }
+  const server = createServer({ noDelay: true }, client => {
+    client.on('error', () => {})
+    lead(client)
   })
   const url = `http://127.0.0.1:${await listenUntilEnd(t, server)}`
   while (ready.size < ports.length) await sleep(INTERVAL)
