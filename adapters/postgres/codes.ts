@@ -15,7 +15,7 @@ insert into code (grant_id, digest, redirect_uri, challenge, issuedate, expirati
 select id, $8, $9, $10, $11, $12 from begun
 returning true`
 
-// The locks are those of redemption.ts.
+// The order of the locks is that of spending.ts.
 const BURN = `
 with held as (
   select g.id from code c join "grant" g on g.id = c.grant_id

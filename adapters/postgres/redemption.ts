@@ -1,7 +1,7 @@
 import type { Digest, Token } from '../../core/model.js'
 import type { Driver } from './connection/driver.js'
-import { gather } from './lookup/gather.js'
-import { TOKEN_COLUMNS, TOKEN_LISTS, tokenLists } from './sql/token-rows.js'
+import { createSpending, STORE_FOR_SPENT } from './spending.js'
+import { TOKEN_LISTS, tokenLists } from './sql/token-rows.js'
 import { bytesList } from './sql/values.js'
 
 interface Redemption {
@@ -10,8 +10,7 @@ interface Redemption {
   readonly token: Token
 }
 
-// The locks are taken in the order of rotation.ts, for the same reasons. If a concurrent statement has a row locked,
-// PostgreSQL waits for it and evaluates `not spent` again, on the row as that statement left it.
+// The order of the locks is that of spending.ts.
 const REDEEM = `
 with requested as (
   select * from unnest(
@@ -34,25 +33,13 @@ with requested as (
   from locked join requested using (digest)
   where code.digest = locked.digest
   returning code.grant_id, requested.*
-), stored as (
-  insert into token (${TOKEN_COLUMNS})
-  select grant_id, access_digest, refresh_digest, scopes::text[], issued, expires, refresh_expires from spent
-)
-select position::int4 from spent`
+), ${STORE_FOR_SPENT}`
 
 /** {@link CodeStore.redeem}. Codes that are redeemed at once are sent as one batch, in one statement. */
 export const createRedemption = (
   driver: Pick<Driver, 'write' | 'writers'>
 ): ((redemption: Redemption) => Promise<boolean>) =>
-  gather(
-    driver,
-    async redemptions => {
-      const rows = await driver.write(REDEEM, [
-        bytesList(redemptions.map(({ digest }) => digest)),
-        ...tokenLists(redemptions.map(({ token }) => token))
-      ])
-      const won = new Set(rows.map(([position]) => Number(position) - 1))
-      return redemptions.map((_, index) => won.has(index))
-    },
-    ({ digest }) => digest
-  )
+  createSpending(driver, REDEEM, redemptions => [
+    bytesList(redemptions.map(({ digest }) => digest)),
+    ...tokenLists(redemptions.map(({ token }) => token))
+  ])

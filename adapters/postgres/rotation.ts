@@ -1,8 +1,8 @@
 import type { Digest, Token } from '../../core/model.js'
 import type { Nonce } from '../../core/ports.js'
 import type { Driver } from './connection/driver.js'
-import { gather } from './lookup/gather.js'
-import { TOKEN_COLUMNS, TOKEN_LISTS, tokenLists } from './sql/token-rows.js'
+import { createSpending, STORE_FOR_SPENT } from './spending.js'
+import { TOKEN_LISTS, tokenLists } from './sql/token-rows.js'
 import { bytesList, instantList } from './sql/values.js'
 
 interface Rotation {
@@ -11,10 +11,7 @@ interface Rotation {
   readonly successor: Token
 }
 
-// Grants are locked before tokens, because the removal of grants locks in this order too: in the other order the two
-// statements would deadlock (40P01). So would two rotations that did not sort the rows before they lock them. If a
-// concurrent statement has a row locked, PostgreSQL waits for it and evaluates `spent_at is null` again, on the row as
-// that statement left it.
+// The order of the locks is that of spending.ts.
 const ROTATE = `
 with requested as (
   select * from unnest(
@@ -38,25 +35,13 @@ with requested as (
   from locked join requested using (digest)
   where token.access_digest = locked.access_digest
   returning token.grant_id, requested.*
-), stored as (
-  insert into token (${TOKEN_COLUMNS})
-  select grant_id, access_digest, refresh_digest, scopes::text[], issued, expires, refresh_expires from spent
-)
-select position::int4 from spent`
+), ${STORE_FOR_SPENT}`
 
 /** {@link TokenStore.rotate}. Concurrent rotations are sent as one batch, in one statement. */
 export const createRotation = (driver: Pick<Driver, 'write' | 'writers'>): ((rotation: Rotation) => Promise<boolean>) =>
-  gather(
-    driver,
-    async rotations => {
-      const rows = await driver.write(ROTATE, [
-        bytesList(rotations.map(({ digest }) => digest)),
-        ...tokenLists(rotations.map(({ successor }) => successor)),
-        instantList(rotations.map(({ spend }) => spend.at)),
-        bytesList(rotations.map(({ spend }) => spend.nonce))
-      ])
-      const won = new Set(rows.map(([position]) => Number(position) - 1))
-      return rotations.map((_, index) => won.has(index))
-    },
-    ({ digest }) => digest
-  )
+  createSpending(driver, ROTATE, rotations => [
+    bytesList(rotations.map(({ digest }) => digest)),
+    ...tokenLists(rotations.map(({ successor }) => successor)),
+    instantList(rotations.map(({ spend }) => spend.at)),
+    bytesList(rotations.map(({ spend }) => spend.nonce))
+  ])

@@ -3,7 +3,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 import t, { type Test } from 'tap'
 import { type Database, openServer } from '../../../adapters/postgres/database.js'
-import { at, logIn, register, someDigest, someSpend, tokenUnder } from '../../contract/records.js'
+import type { Grant, Hero, NewHero, Stores } from '../../../core/index.js'
+import {
+  at,
+  authorize,
+  logIn,
+  type Parties,
+  register,
+  someDigest,
+  someSpend,
+  tokenUnder
+} from '../../contract/records.js'
 import { createDatabase } from '../../support/postgres.js'
 
 const SETTINGS = { pool: 3, prepare: true }
@@ -84,63 +94,81 @@ const meeting = async <T>({ sql }: Instances, query: string, work: () => Promise
 
 const hex = (digest = ''): string => `'\\x${Buffer.from(digest, 'base64url').toString('hex')}'`
 
-t.test('rotations of the same tokens on two instances, in opposite orders, do not deadlock', async t => {
-  const instances = await openTwo(t)
-  const { one, other, deadlocks } = instances
-  const parties = await register(one.stores)
-  for (let round = 0; round < 3; round++) {
-    const tokens = await Promise.all([0, 1, 2].map(() => logIn(one.stores, parties)))
-    const rotate = ({ stores }: Database, order: typeof tokens) =>
-      Promise.all(
-        order.map(({ refreshDigest, grant }) => stores.tokens.rotate(refreshDigest, someSpend(), tokenUnder(grant)))
+interface Spendable {
+  readonly digest: string
+  readonly grant: Grant
+}
+
+/** What is spent once: how it is made and spent, and the row that is locked for that. */
+interface Single {
+  readonly make: (stores: Stores, parties: Parties) => Promise<Spendable>
+  readonly spend: (stores: Stores, spendable: Spendable) => Promise<boolean>
+  readonly row: string
+}
+
+const SINGLES: Readonly<Record<string, Single>> = {
+  'rotations of the same tokens': {
+    make: async (stores, parties) => {
+      const { refreshDigest: digest, grant } = await logIn(stores, parties)
+      return { digest, grant }
+    },
+    spend: ({ tokens }, { digest, grant }) => tokens.rotate(digest, someSpend(), tokenUnder(grant)),
+    row: 'token where refresh_digest'
+  },
+  'redemptions of the same codes': {
+    make: authorize,
+    spend: ({ codes }, { digest, grant }) => codes.redeem(digest, tokenUnder(grant)),
+    row: 'code where digest'
+  }
+}
+
+for (const [what, { make, spend, row }] of Object.entries(SINGLES)) {
+  t.test(`${what} on two instances, in opposite orders, do not deadlock`, async t => {
+    const instances = await openTwo(t)
+    const { one, other, deadlocks } = instances
+    const parties = await register(one.stores)
+    for (let round = 0; round < 3; round++) {
+      const all = await Promise.all([0, 1, 2].map(() => make(one.stores, parties)))
+      const spendAll = ({ stores }: Database, order: typeof all) =>
+        Promise.all(order.map(spendable => spend(stores, spendable)))
+      // Whatever the rows are sorted by, one of the three is in the middle.
+      const query = `select from ${row} = ${hex(all[round]?.digest)} for update`
+      const won = await meeting(instances, query, () =>
+        Promise.all([spendAll(one, all), spendAll(other, all.toReversed())])
       )
-    // Whatever the tokens are sorted by, one of the three is in the middle.
-    const query = `select from token where refresh_digest = ${hex(tokens[round]?.refreshDigest)} for update`
-    const won = await meeting(instances, query, () =>
-      Promise.all([rotate(one, tokens), rotate(other, tokens.toReversed())])
-    )
-    t.equal(won.flat().filter(Boolean).length, 3, 'each is rotated once')
-  }
-  t.equal(await deadlocks(), 0)
-})
+      t.equal(won.flat().filter(Boolean).length, 3, 'each is spent once')
+    }
+    t.equal(await deadlocks(), 0)
+  })
+}
 
-t.test('inserts of the same names on two instances, in opposite orders, do not deadlock', async t => {
-  const instances = await openTwo(t)
-  const { one, other, deadlocks } = instances
-  for (const order of [
-    ['a', 'b', 'c'],
-    ['c', 'b', 'a']
-  ]) {
-    const names = order.map(name => `${name} ${randomUUID()}`)
-    const insert = ({ stores }: Database, order: readonly string[]) =>
-      Promise.all(order.map(name => stores.heroes.insert({ name })))
-    const query = `insert into hero (name, name_lower) values ('${names[1]}', '')`
-    const inserted = await meeting(instances, query, () =>
-      Promise.all([insert(one, names), insert(other, names.toReversed())])
-    )
-    const stored = inserted.flat().flatMap(hero => hero?.name ?? [])
-    t.strictSame(stored.sort(), names.toSorted(), 'each is stored once')
-  }
-  t.equal(await deadlocks(), 0)
-})
+/** The ways in which heroes are stored. */
+const INSERTS: Readonly<
+  Record<string, (stores: Stores, heroes: readonly NewHero[]) => Promise<readonly (Hero | undefined)[]>>
+> = {
+  inserts: ({ heroes }, all) => Promise.all(all.map(hero => heroes.insert(hero))),
+  imports: ({ heroes }, all) => heroes.insertAll(all)
+}
 
-t.test('imports of the same names on two instances, in opposite orders, do not deadlock', async t => {
-  const instances = await openTwo(t)
-  const { one, other, deadlocks } = instances
-  for (const order of [
-    ['a', 'b', 'c'],
-    ['c', 'b', 'a']
-  ]) {
-    const heroes = order.map(name => ({ name: `${name} ${randomUUID()}` }))
-    const query = `insert into hero (name, name_lower) values ('${heroes[1]?.name}', '')`
-    const inserted = await meeting(instances, query, () =>
-      Promise.all([one.stores.heroes.insertAll(heroes), other.stores.heroes.insertAll(heroes.toReversed())])
-    )
-    const stored = inserted.flat().flatMap(hero => hero?.name ?? [])
-    t.strictSame(stored.sort(), heroes.map(({ name }) => name).sort(), 'each is stored once')
-  }
-  t.equal(await deadlocks(), 0)
-})
+for (const [what, insert] of Object.entries(INSERTS)) {
+  t.test(`${what} of the same names on two instances, in opposite orders, do not deadlock`, async t => {
+    const instances = await openTwo(t)
+    const { one, other, deadlocks } = instances
+    for (const order of [
+      ['a', 'b', 'c'],
+      ['c', 'b', 'a']
+    ]) {
+      const heroes = order.map(name => ({ name: `${name} ${randomUUID()}` }))
+      const query = `insert into hero (name, name_lower) values ('${heroes[1]?.name}', '')`
+      const inserted = await meeting(instances, query, () =>
+        Promise.all([insert(one.stores, heroes), insert(other.stores, heroes.toReversed())])
+      )
+      const stored = inserted.flat().flatMap(hero => hero?.name ?? [])
+      t.strictSame(stored.sort(), heroes.map(({ name }) => name).sort(), 'each is stored once')
+    }
+    t.equal(await deadlocks(), 0)
+  })
+}
 
 t.test('attempts under the same keys on two instances, in opposite orders, do not deadlock', async t => {
   const instances = await openTwo(t)
