@@ -1,7 +1,7 @@
 // The service's log in a test: its lines are kept for the test to read, or dropped.
 
 import type { Log } from '../../app/http/http.js'
-import { createLog } from '../../app/serve/log.js'
+import { createLog, type ProcessLog } from '../../app/serve/log.js'
 
 /** The events that requests cause. The commands of the command line cause others. */
 export const REQUEST_EVENTS = [
@@ -18,7 +18,7 @@ export const REQUEST_EVENTS = [
 ]
 
 export interface RecordedLog {
-  readonly log: Log
+  readonly log: ProcessLog
   /** The lines that have been written since the last call. */
   take(): Readonly<Record<string, unknown>>[]
 }

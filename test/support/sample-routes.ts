@@ -1,12 +1,13 @@
 // Routes that only tests have: one of each kind that the service has, and slow ones.
 
 import { Type } from '@sinclair/typebox'
+import type { Test } from 'tap'
 import { formOf, formRoutes, jsonRoutes } from '../../app/http/bodies.js'
-import type { Http, HttpOptions } from '../../app/http/http.js'
+import type { Http, HttpOptions, Log } from '../../app/http/http.js'
 import { DomainError } from '../../core/index.js'
 import { createTestHttp } from './http.js'
 import { signal } from './waiting.js'
-import { JSON_TYPE } from './wire.js'
+import { dial, JSON_TYPE } from './wire.js'
 
 const NewSample = Type.Object(
   {
@@ -73,6 +74,19 @@ export const createSlowHttp = (options: Partial<HttpOptions> = {}): SlowHttp => 
     })
   )
   return { http, arrived: arrived.given, answer: answered.give, names }
+}
+
+/** Serves a `GET /slow/one` whose client leaves before the answer. `gone` resolves once the log has told of that. */
+export const serveWhoLeaves = async (t: Pick<Test, 'teardown'>, log: Log, gone: Promise<void>): Promise<void> => {
+  const { http, arrived, answer } = createSlowHttp({ log })
+  await http.listen({ host: '127.0.0.1', port: 0 })
+  t.teardown(() => http.close())
+  const { socket } = dial(http.listeningOrigin)
+  socket.write(getSlow('one'))
+  await arrived
+  socket.destroy()
+  await gone
+  answer()
 }
 
 /** The bytes of `GET /slow/:name`. */

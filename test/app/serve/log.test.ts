@@ -4,9 +4,9 @@ import { HttpError } from '../../../app/http/errors.js'
 import { createLog } from '../../../app/serve/log.js'
 import { createTestHttp, listen } from '../../support/http.js'
 import { recordLog } from '../../support/recorded-log.js'
-import { createSlowHttp, getSlow } from '../../support/sample-routes.js'
+import { serveWhoLeaves } from '../../support/sample-routes.js'
 import { signal } from '../../support/waiting.js'
-import { dial, JSON_TYPE } from '../../support/wire.js'
+import { JSON_TYPE } from '../../support/wire.js'
 
 t.test('a request is logged in one line, without its query string', async t => {
   const { log, take } = recordLog('info')
@@ -62,15 +62,7 @@ t.test('the lines of a request have the same id, which no request of another ins
 t.test('a request whose client has left is logged as 499', async t => {
   const gone = signal()
   const { log, take } = recordLog('info', gone.give)
-  const { http, arrived, answer } = createSlowHttp({ log })
-  await http.listen({ host: '127.0.0.1', port: 0 })
-  t.teardown(() => http.close())
-  const { socket } = dial(http.listeningOrigin)
-  socket.write(getSlow('one'))
-  await arrived
-  socket.destroy()
-  await gone.given
-  answer()
+  await serveWhoLeaves(t, log, gone.given)
   t.match(take(), [{ path: '/slow/one', status: 499 }])
 })
 

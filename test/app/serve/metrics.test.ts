@@ -9,10 +9,9 @@ import { listenUntilEnd } from '../../support/ports.js'
 import { createDatabase } from '../../support/postgres.js'
 import { ask, serveProcess, startProcess } from '../../support/process.js'
 import { recordLog, silentLog } from '../../support/recorded-log.js'
-import { createSlowHttp, getSlow } from '../../support/sample-routes.js'
+import { serveWhoLeaves } from '../../support/sample-routes.js'
 import { basic, createInhabited } from '../../support/service.js'
 import { signal } from '../../support/waiting.js'
-import { dial } from '../../support/wire.js'
 import { ADA, addClient } from '../../support/world.js'
 
 /** The lines that begin with a name. */
@@ -57,15 +56,7 @@ t.test('a request whose client has left counts as 499', async t => {
   const gone = signal()
   // The line of the log is written after the duration is counted.
   const { log } = recordLog('info', gone.give)
-  const { http, arrived, answer } = createSlowHttp({ log: metrics.measuring(log) })
-  await http.listen({ host: '127.0.0.1', port: 0 })
-  t.teardown(() => http.close())
-  const { socket } = dial(http.listeningOrigin)
-  socket.write(getSlow('one'))
-  await arrived
-  socket.destroy()
-  await gone.given
-  answer()
+  await serveWhoLeaves(t, metrics.measuring(log), gone.given)
   t.match(
     (await metrics.read()).text,
     'http_request_duration_seconds_count{method="GET",route="/slow/:name",status="499"} 1'
