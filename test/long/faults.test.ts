@@ -40,12 +40,15 @@ const OF_SERVICE = "application_name = 'heroes' and datname = 'faults'"
 const endConnections = (): Promise<unknown> =>
   execute(direct, `select pg_terminate_backend(pid) from pg_stat_activity where ${OF_SERVICE}`)
 
+/** A fault that lasts for {@link WHILE}. */
+const lasting = (begin: () => unknown, end: () => unknown) => async (): Promise<void> => {
+  await begin()
+  await sleep(WHILE)
+  await end()
+}
+
 t.test('the server is shut down', async t => {
-  const refused = await stage(t, 'stop', async () => {
-    await server.stop()
-    await sleep(WHILE)
-    await server.start()
-  })
+  const refused = await stage(t, 'stop', lasting(server.stop, server.start))
   t.ok(refused > 0)
 })
 
@@ -80,37 +83,26 @@ t.test('every connection is ended again and again', async t => {
 })
 
 t.test('the server is frozen', async t => {
-  const refused = await stage(t, 'freeze', async () => {
-    server.pause()
-    await sleep(WHILE)
-    server.resume()
-  })
+  const refused = await stage(t, 'freeze', lasting(server.pause, server.resume))
   t.ok(refused > 0)
 })
 
 t.test('the network swallows everything', async t => {
-  const refused = await stage(t, 'black hole', async () => {
-    proxy.swallow()
-    await sleep(WHILE)
-    proxy.restore()
-  })
+  const refused = await stage(t, 'black hole', lasting(proxy.swallow, proxy.restore))
   t.ok(refused > 0)
 })
 
 t.test('every answer of the server comes half a second late', async t => {
-  await stage(t, 'slow answers', async () => {
-    proxy.delay(500)
-    await sleep(WHILE)
-    proxy.restore()
-  })
+  await stage(
+    t,
+    'slow answers',
+    lasting(() => proxy.delay(500), proxy.restore)
+  )
 })
 
 t.test('the database is read-only', async t => {
-  const refused = await stage(t, 'read-only', async () => {
-    await setDatabase(direct, 'set default_transaction_read_only = on')
-    await sleep(WHILE)
-    await setDatabase(direct, 'set default_transaction_read_only = off')
-  })
+  const setReadOnly = (value: string) => () => setDatabase(direct, `set default_transaction_read_only = ${value}`)
+  const refused = await stage(t, 'read-only', lasting(setReadOnly('on'), setReadOnly('off')))
   t.ok(refused > 0)
 })
 

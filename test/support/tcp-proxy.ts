@@ -12,8 +12,6 @@ export interface Proxy {
   /** What the server sends arrives so many milliseconds later. */
   delay(milliseconds: number): void
   restore(): void
-  /** Breaks off every connection. */
-  cut(): void
 }
 
 export const startProxy = async (t: Pick<Test, 'teardown'>, host: string, port: number): Promise<Proxy> => {
@@ -60,9 +58,6 @@ export const startProxy = async (t: Pick<Test, 'teardown'>, host: string, port: 
     restore() {
       late = 0
       restore()
-    },
-    cut() {
-      for (const socket of sockets) socket.destroy()
     }
   }
 }
