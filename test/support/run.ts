@@ -1,25 +1,22 @@
 // Runs every suite, or the files that the command line names. With --long, runs those of test/long/.
 
 import { spawn, spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { startServer } from './postgres.js'
 import { type Ending, report } from './report.js'
+import { filesIn, together } from './together.js'
 
 const windows = process.platform === 'win32'
 const long = process.argv.includes('--long')
 const args = process.argv.slice(2).filter(arg => arg !== '--long')
 const named = args.some(arg => arg.endsWith('.ts'))
-if (long && !named) {
-  args.push(
-    ...readdirSync('test/long', { recursive: true, encoding: 'utf8' })
-      .filter(file => file.endsWith('.test.ts'))
-      .map(file => `test/long/${file}`)
-  )
-}
-// Long suites measure times of real processes, so no other suite runs beside them.
-if (long) args.unshift('--jobs=1', '--timeout=600')
+const suites = filesIn('test').filter(file => file.endsWith('.test.ts'))
+const isLong = (file: string): boolean => file.startsWith('test/long/')
+if (!named) args.push(...(long ? suites.filter(isLong) : together(suites.filter(file => !isLong(file)))))
+// Suites that measure, or that stage what ends in seconds, run one at a time.
+if (long) args.unshift('--jobs=2', '--serial=test/long/alone', '--timeout=600')
 // A run of a few suites cannot reach every line, and does not fail for that.
 if (long || named) args.unshift('--disable-coverage', '--allow-empty-coverage')
 
@@ -29,6 +26,8 @@ const cli = fileURLToPath(new URL('dist/esm/run.mjs', tapPackage))
 // would then come from two compilers, so it is built before.
 const built = createRequire(tapPackage).resolve('@tapjs/test/built')
 if (readFileSync(built, 'utf8').includes('@tapjs/typescript')) spawnSync(process.execPath, [cli, 'build'])
+
+spawnSync(process.execPath, ['test/support/compile.mjs', ...['core', 'adapters', 'app', 'test'].flatMap(filesIn)])
 
 const server = process.env.TEST_DATABASE_URL ? undefined : await startServer()
 const tap = spawn(process.execPath, [cli, '--reporter=tap', ...args], {

@@ -1,11 +1,11 @@
 // Lets Node import the TypeScript of the tests. tap's own loader starts the compiler in every test file, which takes longer
-// than most of the tests; this loader keeps what the compiler makes. (tsx joins lines, and the coverage of joined lines is always full.)
-import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+// than most of the tests.
+import { existsSync, readFileSync } from 'node:fs'
 import { register } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 import { isMainThread, parentPort } from 'node:worker_threads'
+import { compiled } from './compile.mjs'
 
 // Node runs the hooks in a thread of their own, which imports this file too and has no port.
 if (isMainThread || parentPort !== null) {
@@ -13,8 +13,6 @@ if (isMainThread || parentPort !== null) {
   setFlagsFromString('--liftoff-only')
   register(import.meta.url)
 }
-
-const folder = fileURLToPath(new URL('../../node_modules/.cache/heroes/', import.meta.url))
 
 const { exports: entries } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
 
@@ -35,25 +33,4 @@ export const load = async (url, context, next) => {
   if (!url.endsWith('.ts')) return next(url, context)
   const { source } = await next(url, { ...context, format: 'module' })
   return { format: 'module', source: await compiled(fileURLToPath(url), String(source)), shortCircuit: true }
-}
-
-const compiled = async (fileName, source) => {
-  const file = `${folder}${createHash('sha256').update(fileName).update('\0').update(source).digest('hex')}.js`
-  if (existsSync(file)) return readFileSync(file, 'utf8')
-  const { default: ts } = await import('typescript')
-  const { outputText } = ts.transpileModule(source, {
-    fileName,
-    compilerOptions: {
-      target: ts.ScriptTarget.ES2023,
-      module: ts.ModuleKind.ESNext,
-      verbatimModuleSyntax: true,
-      inlineSourceMap: true,
-      inlineSources: true
-    }
-  })
-  // Another process may write the same file: the file gets its name when its content is complete.
-  mkdirSync(folder, { recursive: true })
-  writeFileSync(`${file}.${process.pid}`, outputText)
-  renameSync(`${file}.${process.pid}`, file)
-  return outputText
 }

@@ -1,8 +1,8 @@
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { serveDatabase } from '../support/database-service.js'
-import { ask } from '../support/process.js'
+import { serveDatabase } from '../../support/database-service.js'
+import { ask } from '../../support/process.js'
 
 const HEROES = 100_000
 

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { serveDatabase } from '../support/database-service.js'
-import { load, quantile, statuses, type Timed } from '../support/load.js'
-import { ask, type Question } from '../support/process.js'
-import { LOGIN, loginPath, REQUEST } from '../support/service.js'
-import { ADA } from '../support/world.js'
+import { serveDatabase } from '../../support/database-service.js'
+import { load, quantile, statuses, type Timed } from '../../support/load.js'
+import { ask, type Question } from '../../support/process.js'
+import { LOGIN, loginPath, REQUEST } from '../../support/service.js'
+import { ADA } from '../../support/world.js'
 
 const LOCKED_SECONDS = 8
 const TABLES = ['hero', 'user', 'client', 'grant', 'code', 'token', 'attempt']

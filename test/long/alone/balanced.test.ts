@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 import t, { type Test } from 'tap'
-import { startBalancer } from '../support/balancer.js'
-import { serveDatabase } from '../support/database-service.js'
-import { freePort } from '../support/ports.js'
-import { createDatabase } from '../support/postgres.js'
+import { startBalancer } from '../../support/balancer.js'
+import { serveDatabase } from '../../support/database-service.js'
+import { freePort } from '../../support/ports.js'
+import { createDatabase } from '../../support/postgres.js'
 import {
   type Answer,
   ask,
@@ -12,7 +12,7 @@ import {
   type Question,
   type RunningService,
   serveProcess
-} from '../support/process.js'
+} from '../../support/process.js'
 
 const CLIENTS = 32
 const KILLS = 20

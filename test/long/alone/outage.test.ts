@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { serveDatabase } from '../support/database-service.js'
-import { startServer } from '../support/postgres.js'
-import { type Answer, ask, type Question } from '../support/process.js'
-import { LOGIN, loginPath, REQUEST } from '../support/service.js'
-import { startStopwatch } from '../support/stopwatch.js'
-import { ADA } from '../support/world.js'
+import { serveDatabase } from '../../support/database-service.js'
+import { startServer } from '../../support/postgres.js'
+import { type Answer, ask, type Question } from '../../support/process.js'
+import { LOGIN, loginPath, REQUEST } from '../../support/service.js'
+import { startStopwatch } from '../../support/stopwatch.js'
+import { ADA } from '../../support/world.js'
 
 const server = await startServer()
 t.teardown(() => server.remove())

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { administer } from '../support/command.js'
-import { serveDatabase } from '../support/database-service.js'
-import { load, quantile, statuses, type Timed } from '../support/load.js'
-import { ask, startProcess } from '../support/process.js'
-import { basic, bearer, LOGIN } from '../support/service.js'
-import { SECRET } from '../support/world.js'
+import { administer } from '../../support/command.js'
+import { serveDatabase } from '../../support/database-service.js'
+import { load, quantile, statuses, type Timed } from '../../support/load.js'
+import { ask, startProcess } from '../../support/process.js'
+import { basic, bearer, LOGIN } from '../../support/service.js'
+import { SECRET } from '../../support/world.js'
 
 const GRANTS = 200_000
 const SAMPLE = 200

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { type DatabaseService, serveDatabase } from '../support/database-service.js'
-import { type Answer, ask, keptConnection } from '../support/process.js'
-import { LOGIN, REQUEST } from '../support/service.js'
-import { ADA } from '../support/world.js'
+import { type DatabaseService, serveDatabase } from '../../support/database-service.js'
+import { type Answer, ask, keptConnection } from '../../support/process.js'
+import { LOGIN, REQUEST } from '../../support/service.js'
+import { ADA } from '../../support/world.js'
 
 /** Every kind of change that adapters/postgres/README.md calls safe, to every table. */
 const EXPANSIONS = (table: string, index: number): readonly string[] => [
@@ -86,7 +86,7 @@ t.test('under load the service goes on while a later version adds to every table
   t.equal(await service.stop(), 0)
 })
 
-const MIGRATIONS = join(import.meta.dirname, '../../drizzle')
+const MIGRATIONS = join(import.meta.dirname, '../../../drizzle')
 
 /** What a migration may do to a table while an earlier version serves. The first group is the table. */
 const SAFE = [

@@ -1,0 +1,62 @@
+// Suites that share a process. Starting a process for a suite takes longer than most suites last.
+
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { relative } from 'node:path'
+
+/**
+ * Suites that last long, start processes, measure their own, or run their tests side by side: each has a process of its own.
+ * The longest start first.
+ */
+const ALONE = [
+  'test/adapters/postgres/connection/embedded.test.ts',
+  'test/app/serve/serve.test.ts',
+  'test/adapters/postgres/contract-postgres.test.ts',
+  'test/adapters/postgres/contract-embedded.test.ts',
+  'test/app/serve/output.test.ts',
+  'test/app/serve/workers.test.ts',
+  'test/adapters/postgres/postgres.test.ts',
+  'test/adapters/postgres/outage.test.ts',
+  'test/app/serve/metrics.test.ts',
+  'test/app/cli/terminal.test.ts',
+  'test/hosts/hosts.test.ts',
+  'test/app/http/body-memory.test.ts',
+  'test/adapters/postgres/connection/hosts.test.ts',
+  'test/adapters/postgres/connection/pooler.test.ts'
+]
+
+/** At most so many suites share a process, so that the processes end at about the same time. */
+const MOST = 9
+
+const folder = '.tap/together'
+
+/** The files of TypeScript below a folder, as paths, without declarations. */
+export const filesIn = (root: string): string[] =>
+  readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter(file => file.endsWith('.ts') && !file.endsWith('.d.ts'))
+    .map(file => `${root}/${file.replaceAll('\\', '/')}`)
+    .sort()
+
+/** Writes files that import the suites of a room one after the other. Returns what tap is to run instead of the suites. */
+export const together = (suites: readonly string[]): string[] => {
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  const rooms = new Map<string, string[]>()
+  for (const suite of suites) {
+    if (ALONE.includes(suite)) continue
+    const [, room = '', inside] = suite.split('/')
+    const name = inside === undefined ? 'others' : room
+    rooms.set(name, [...(rooms.get(name) ?? []), suite])
+  }
+  return [...ALONE, ...[...rooms].flatMap(([room, files]) => share(room, files))]
+}
+
+const share = (room: string, files: readonly string[]): string[] => {
+  const parts = Math.ceil(files.length / MOST)
+  return Array.from({ length: parts }, (_, part) => {
+    // Neighbours in the alphabet are alike and last alike, so each process takes every so many-th.
+    const mine = files.filter((_, index) => index % parts === part)
+    const file = `${folder}/${room}${parts > 1 ? `-${part + 1}` : ''}.js`
+    writeFileSync(file, mine.map(suite => `import '${relative(folder, suite)}'\n`).join(''))
+    return file
+  })
+}
