@@ -10,7 +10,7 @@ import { createTimeouts, type Timeouts } from './timeouts.js'
 export interface LaneOptions {
   /** False behind a pooler that gives each transaction another connection. */
   readonly prepare: boolean
-  /** True for a connection whose statements all find rows by their keys. They are planned once for all values. */
+  /** True for the connection that all look-ups share. */
   readonly lookups: boolean
 }
 
@@ -42,10 +42,11 @@ const SILENCE = createTimeouts(STATEMENT_TIMEOUT + 500)
 const LOCK_TIMEOUT = { shared: 100, exclusive: 500 }
 
 /**
- * A plan that is made while the tables are small stays until they are analysed. These settings keep it from reading a
- * whole table or index.
+ * Each statement is planned once for all values: PostgreSQL takes a plan for the values of a batch to be better, and
+ * planning takes longer than the statement. A plan that is made while the tables are small stays until they are
+ * analysed; the other settings keep it from reading a whole table or index.
  */
-export const LOOKUP_PLANNING = {
+export const PLANNING = {
   plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',
   enable_hashjoin: 'off',
@@ -59,7 +60,7 @@ export const openLane = (hosts: Hosts, { prepare, lookups }: LaneOptions): Lane 
     lock_timeout: lookups ? LOCK_TIMEOUT.shared : LOCK_TIMEOUT.exclusive,
     idle_in_transaction_session_timeout: 10_000,
     default_transaction_isolation: 'read committed',
-    ...(lookups && LOOKUP_PLANNING)
+    ...PLANNING
   }
   /** The attempt that is under way, or the session that is open. */
   let session: Session | undefined

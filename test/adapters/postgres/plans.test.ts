@@ -4,7 +4,7 @@ import { createAttemptStore } from '../../../adapters/postgres/attempts.js'
 import { createClientStore } from '../../../adapters/postgres/clients.js'
 import { createCodeStore } from '../../../adapters/postgres/codes.js'
 import type { Driver, Run } from '../../../adapters/postgres/connection/driver.js'
-import { LOOKUP_PLANNING } from '../../../adapters/postgres/connection/lane.js'
+import { PLANNING } from '../../../adapters/postgres/connection/lane.js'
 import { connectServer } from '../../../adapters/postgres/connection/server.js'
 import { openServer } from '../../../adapters/postgres/database.js'
 import { createGrantStore } from '../../../adapters/postgres/grants.js'
@@ -51,7 +51,7 @@ insert into known_login (key, known_until)
   select sha256(i::text::bytea), now() + i % 100 * interval '1 day' from generate_series(1, ${ROWS}) i;
 `
 
-const LOOKUPS = Object.entries(LOOKUP_PLANNING)
+const PLANNED = Object.entries(PLANNING)
   .map(([setting, value]) => `set ${setting} = ${value};`)
   .join(' ')
 
@@ -71,6 +71,18 @@ const wholeReads = (plan: Plan): string[] => {
   return [...whole, ...(plan.Plans ?? []).flatMap(wholeReads)]
 }
 
+t.test('every connection plans a statement once for all values', async t => {
+  const { url, drop } = await createDatabase()
+  const driver = connectServer(url, SETTINGS)
+  t.teardown(async () => {
+    await driver.close()
+    await drop()
+  })
+  for (const run of [driver.read, driver.write, driver.probe]) {
+    t.same(await run('show plan_cache_mode', []), [['force_generic_plan']])
+  }
+})
+
 t.test('no statement reads a table of 100,000 rows whole, except full lists and the filter by name', async t => {
   const { url, drop } = await createDatabase()
   t.teardown(drop)
@@ -84,24 +96,23 @@ t.test('no statement reads a table of 100,000 rows whole, except full lists and 
   await sql.unsafe('set session_replication_role = origin')
   await sql.unsafe('vacuum analyze')
 
-  /** The statements by the store's method that runs them. True for a statement on the connection for look-ups. */
-  const statements = new Map<string, Map<string, boolean>>()
+  /** The statements by the store's method that runs them. */
+  const statements = new Map<string, Set<string>>()
   let method = ''
   const noting =
-    (run: Run, lookup: boolean): Run =>
+    (run: Run): Run =>
     (text, values) => {
-      const known = statements.get(method) ?? new Map<string, boolean>()
-      statements.set(method, known.set(text, lookup))
+      statements.set(method, (statements.get(method) ?? new Set<string>()).add(text))
       return run(text, values)
     }
   const driver = connectServer(url, SETTINGS)
   t.teardown(() => driver.close())
   const noted: Driver = {
     ...driver,
-    read: noting(driver.read, true),
-    write: noting(driver.write, false),
+    read: noting(driver.read),
+    write: noting(driver.write),
     probe: driver.probe,
-    transaction: (name, work, options) => driver.transaction(name, run => work(noting(run, false)), options),
+    transaction: (name, work, options) => driver.transaction(name, run => work(noting(run)), options),
     close: driver.close
   }
   const lookups = createLookups(noted)
@@ -180,10 +191,10 @@ t.test('no statement reads a table of 100,000 rows whole, except full lists and 
     }
   }
 
-  const explain = async (text: string, lookup: boolean): Promise<string[]> => {
+  await sql.unsafe(PLANNED)
+  const explain = async (text: string): Promise<string[]> => {
     const count = Math.max(0, ...Array.from(text.matchAll(/\$(\d+)/g), ([, number]) => Number(number)))
     const values = count === 0 ? '' : `(${Array(count).fill('null').join()})`
-    await sql.unsafe(`reset all; set plan_cache_mode = force_generic_plan; ${lookup ? LOOKUPS : ''}`)
     await sql.unsafe(`prepare asked as ${text}`)
     const [row] = await sql.unsafe(`explain (format json) execute asked${values}`)
     await sql.unsafe('deallocate asked')
@@ -191,8 +202,8 @@ t.test('no statement reads a table of 100,000 rows whole, except full lists and 
   }
   const found = new Map<string, string[]>()
   for (const [name, texts] of statements) {
-    for (const [text, lookup] of texts) {
-      const whole = await explain(text, lookup)
+    for (const text of texts) {
+      const whole = await explain(text)
       if (whole.length > 0) found.set(name, whole)
     }
   }
