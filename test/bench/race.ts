@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Bench, median, type Row, type Sample } from './bench.js'
+import { type Bench, type Fact, median, type Row, type Sample } from './bench.js'
 import { CONTESTANTS, type Contestant, type ContestantName } from './contestants.js'
 import type { Sizes } from './data.js'
 import { type Clone, loadEmbedded, type Prepare } from './database.js'
@@ -128,6 +128,13 @@ export const ratioOf = (
   })
   return ratios.length === 0 ? undefined : median(ratios)
 }
+
+/** The fact, or none when a contestant that it compares did not take part. */
+export const fact = (
+  what: string,
+  value: number | undefined,
+  limits: Pick<Fact, 'floor' | 'goal' | 'atMost'> = {}
+): readonly Fact[] => (value === undefined ? [] : [{ what, value, ...limits }])
 
 /** The fastest sample of each round. */
 export const fastest = (...contestants: readonly (readonly Sample[])[]): Sample[] => {
