@@ -35,14 +35,39 @@ export const migrate = async ({ write, transaction }: Driver): Promise<void> => 
           []
         )
       }
-      for (const { folderMillis, hash, sql } of migrations) {
-        if (folderMillis <= last) continue
+      const pending = migrations.filter(({ folderMillis }) => folderMillis > last)
+      const statements = pending.flatMap(({ sql }) => sql)
+      await lockTables(run, statements)
+      for (const { folderMillis, hash, sql } of pending) {
         for (const statement of sql) await run(statement, [])
         await run(`insert into ${APPLIED} (hash, created_at) values ($1, $2)`, [hash, folderMillis])
       }
     },
     { patient: true }
   )
+}
+
+/**
+ * The order in which statements lock tables. Logins and sweeps alone lock `code` and `token` after `grant`, and are tried
+ * again when that leads to a deadlock.
+ */
+const LOCK_ORDER = ['user', 'client', 'code', 'token', 'grant']
+
+/** The names of tables in a statement, as drizzle-kit writes them. */
+const TABLES = /\b(?:table|references) (?:if exists )?(?:"public"\.)?"(\w+)"/gi
+
+/**
+ * Locks the tables that the statements of migrations change and do not make. An index lets others read and is no change.
+ * While other instances serve, their statements hold some tables and wait for others: in another order, the migrations
+ * and they would deadlock (40P01).
+ */
+export const lockTables = async (run: Run, statements: readonly string[]): Promise<void> => {
+  const changed = new Set(statements.flatMap(text => [...text.matchAll(TABLES)].map(([, name]) => name)))
+  const rows = await run('select tablename::text from pg_tables where schemaname = current_schema()', [])
+  const tables = new Set(rows.map(([name]) => String(name)))
+  for (const table of new Set([...LOCK_ORDER, ...tables])) {
+    if (changed.has(table) && tables.has(table)) await run(`lock table "${table}" in access exclusive mode`, [])
+  }
 }
 
 /**

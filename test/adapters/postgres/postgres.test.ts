@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { inspect } from 'node:util'
-import { readMigrationFiles } from 'drizzle-orm/migrator'
 import { getTableConfig } from 'drizzle-orm/pg-core'
 import postgres from 'postgres'
 import t, { type Test } from 'tap'
 import { StatementError, translate } from '../../../adapters/postgres/connection/errors.js'
 import { openServer } from '../../../adapters/postgres/database.js'
-import { APPLIED } from '../../../adapters/postgres/migrations.js'
 import * as schema from '../../../adapters/postgres/schema.js'
 import { withDriverErrors } from '../../../adapters/postgres/sql/statements.js'
 import { readBytes } from '../../../adapters/postgres/sql/values.js'
@@ -25,6 +23,7 @@ import {
   someSpend,
   tokenUnder
 } from '../../contract/records.js'
+import { createEarlierDatabase } from '../../support/earlier-database.js'
 import { createDatabase } from '../../support/postgres.js'
 
 const SETTINGS = { pool: 2, prepare: true }
@@ -144,16 +143,7 @@ t.test('the migrations make every index, check and reference of the schema', asy
 })
 
 t.test('a client of an earlier version keeps its redirect URI and the grants that it had', async t => {
-  const { url, drop } = await createDatabase()
-  t.teardown(drop)
-  const sql = postgres(url, { max: 1, onnotice: () => {} })
-  t.teardown(() => sql.end())
-  const earlier = readMigrationFiles({ migrationsFolder: 'drizzle' }).slice(0, 2)
-  for (const statement of earlier.flatMap(migration => migration.sql)) await sql.unsafe(statement)
-  await sql.unsafe(`create schema drizzle; create table ${APPLIED} (id serial, hash text, created_at bigint)`)
-  for (const { hash, folderMillis } of earlier) {
-    await sql`insert into ${sql(APPLIED)} (hash, created_at) values (${hash}, ${folderMillis})`
-  }
+  const { url, sql } = await createEarlierDatabase(t, 2)
   await sql`insert into client (id, redirect_uri, allowed_scopes, require_pkce) values
     ('one', 'https://one.example/', '{a}', true), ('none', null, '{}', false)`
   const { stores, migrate, close } = await openServer(url, SETTINGS)
@@ -170,6 +160,22 @@ t.test('a client of an earlier version keeps its redirect URI and the grants tha
     requirePkce: true
   })
   t.strictSame((await stores.clients.find('none'))?.redirectUris, [])
+})
+
+t.test('a migration that waits for a login holds no table that the login has yet to lock', async t => {
+  const { url, sql } = await createEarlierDatabase(t, 1)
+  const login = await sql.reserve()
+  await login.unsafe('begin; lock table client in row share mode')
+  const { migrate, close } = await openServer(url, SETTINGS)
+  t.teardown(close)
+  const migrating = migrate()
+  await waiting(sql)
+  const locking = login.unsafe('lock table "grant", token in row exclusive mode nowait')
+  t.ok(await locking.catch(() => undefined), 'the login goes on')
+  await login.unsafe('commit')
+  login.release()
+  await migrating
+  t.strictSame([...(await sql`select further_redirect_uris from client`)], [])
 })
 
 t.test('what an instance of an earlier version writes beside this one is honoured', async t => {
