@@ -2,9 +2,22 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
+import { lockTables } from '../../../adapters/postgres/migrations.js'
+import { heroes } from '../../support/command.js'
 import { type DatabaseService, serveDatabase } from '../../support/database-service.js'
-import { type Answer, ask, keptConnection } from '../../support/process.js'
-import { LOGIN, REQUEST } from '../../support/service.js'
+import { createEarlierDatabase } from '../../support/earlier-database.js'
+import {
+  OLDEST_CALLBACK,
+  OLDEST_CLIENT,
+  OLDEST_PASSWORD,
+  OLDEST_VERIFIER,
+  type OldestInstance,
+  type OldestLedger,
+  openOldestInstance
+} from '../../support/oldest-instance.js'
+import { OLDEST } from '../../support/oldest-statements.js'
+import { type Answer, ask, keptConnection, serveProcess } from '../../support/process.js'
+import { basic, bearer, LOGIN, REQUEST } from '../../support/service.js'
 import { ADA } from '../../support/world.js'
 
 /** Every kind of change that adapters/postgres/README.md calls safe, to every table. */
@@ -69,9 +82,9 @@ t.test('under load the service goes on while a later version adds to every table
   t.ok(tables.length >= 9)
   await after(200)
   await sql.begin(async run => {
-    for (const [index, { name }] of tables.entries()) {
-      for (const statement of EXPANSIONS(name, index)) await run.unsafe(statement)
-    }
+    const statements = tables.flatMap(({ name }, index) => EXPANSIONS(name, index))
+    await lockTables(text => run.unsafe(text).values(), statements)
+    for (const statement of statements) await run.unsafe(statement)
     await run.unsafe('insert into drizzle.__drizzle_migrations (hash, created_at) values ($1, $2)', ['later', 9e12])
   })
   await after(500)
@@ -84,6 +97,127 @@ t.test('under load the service goes on while a later version adds to every table
   await sql`alter table hero rename column lower_name to name_lower`
   await stop()
   t.equal(await service.stop(), 0)
+})
+
+/** How many instances of the first version there are, how many rounds they do at least before and after, and how often. */
+const INSTANCES = 5
+const ROUNDS = 5
+const UPGRADES = 5
+
+/** Lets instances of the first version do all that they do, again and again, until they are stopped. */
+const liveOldest = (url: string) => {
+  const instances = Array.from({ length: INSTANCES }, () => openOldestInstance(url))
+  let stopping = false
+  let rounds = 0
+  const failed: unknown[] = []
+  const work = async ({ round }: OldestInstance): Promise<void> => {
+    while (!stopping) {
+      await round().catch((error: unknown) => failed.push(String(error)))
+      rounds += 1
+    }
+  }
+  const working = Promise.all(instances.map(work))
+  return {
+    instances,
+    failed,
+    async after(count: number): Promise<void> {
+      for (const from = rounds; rounds < from + count; ) await sleep(5)
+    },
+    async stop() {
+      stopping = true
+      await working
+    }
+  }
+}
+
+t.test('instances of the first version, under load, notice nothing of the migrations of today', async t => {
+  for (let upgrade = 1; upgrade <= UPGRADES; upgrade += 1) {
+    const { url, sql } = await createEarlierDatabase(t, 1)
+    const { instances, failed, after, stop } = liveOldest(url)
+    await after(ROUNDS)
+    t.strictSame(failed, [])
+    const begun = performance.now()
+    t.match(await heroes('migrate', { DATABASE_URL: url, DATABASE_POOL: '2' }), { code: 0 })
+    t.comment(`migrated in ${(performance.now() - begun).toFixed()} ms`)
+    await after(ROUNDS)
+    await stop()
+    t.strictSame(failed, [])
+    await Promise.all(instances.map(({ close }) => close()))
+    const [row] = await sql`select deadlocks::int4 from pg_stat_database where datname = current_database()`
+    t.equal(row?.deadlocks, 0)
+  }
+})
+
+t.test('what instances of the first version write, before and after the migrations, today serves', async t => {
+  const { url: DATABASE_URL, sql } = await createEarlierDatabase(t, 1)
+  const { instances, failed, after, stop } = liveOldest(DATABASE_URL)
+  t.teardown(() => Promise.all(instances.map(({ close }) => close())))
+  await after(ROUNDS)
+  const { url } = await serveProcess(t, { DATABASE_URL, REFRESH_GRACE: '3600', LOGIN_ATTEMPTS: '0' })
+  t.match(await ask(`${url}/health/ready`), { status: 200 })
+  await after(ROUNDS)
+  await stop()
+  t.strictSame(failed, [])
+  const ran = new Set(instances.flatMap(instance => [...instance.ran]))
+  t.strictSame(
+    Object.keys(OLDEST).filter(name => !ran.has(name) && name !== 'rollback'),
+    []
+  )
+
+  const ledgers = instances.map(({ ledger }) => ledger)
+  const all = <T>(of: (ledger: OldestLedger) => Iterable<T>): T[] => ledgers.flatMap(ledger => [...of(ledger)])
+  const form = async (path: string, fields: Readonly<Record<string, string>>): Promise<Answer> =>
+    ask(`${url}${path}`, { headers: { ...basic(OLDEST_CLIENT) }, body: new URLSearchParams(fields) })
+  const read = (path: string, access: string): Promise<Answer> =>
+    ask(`${url}${path}`, { headers: { ...bearer(access) } })
+
+  const live = all(ledger => ledger.live)
+  const [{ access } = { access: '' }] = live
+  const heroesThere = new Map<string, number>(
+    JSON.parse((await read('/heroes', access)).body).map(({ id, name }: { id: number; name: string }) => [name, id])
+  )
+  const acknowledged = all(({ heroes }) => heroes)
+  t.ok(acknowledged.length >= 2 * ROUNDS)
+  t.strictSame(
+    acknowledged.filter(([name, id]) => heroesThere.get(name) !== id),
+    [],
+    'every hero is there'
+  )
+  t.strictSame(
+    all(({ goneHeroes }) => goneHeroes).filter(name => heroesThere.has(name)),
+    [],
+    'no hero is there that was removed or renamed'
+  )
+  const usernames = new Set((await sql`select username from "user"`).map(({ username }) => username))
+  t.strictSame(
+    all(ledger => ledger.usernames).filter(name => !usernames.has(name)),
+    [],
+    'every user is there'
+  )
+
+  for (const { access } of live) t.equal((await read('/heroes?limit=1', access)).status, 200)
+  for (const access of all(({ dead }) => dead)) t.equal((await read('/heroes?limit=1', access)).status, 401)
+  for (const code of all(({ codes }) => codes)) {
+    const redeemed = { grant_type: 'authorization_code', code, code_verifier: OLDEST_VERIFIER }
+    t.equal((await form('/auth/token', { ...redeemed, redirect_uri: OLDEST_CALLBACK })).status, 200)
+  }
+  for (const code of all(({ spentCodes }) => spentCodes)) {
+    const redeemed = { grant_type: 'authorization_code', code, code_verifier: OLDEST_VERIFIER }
+    t.equal((await form('/auth/token', { ...redeemed, redirect_uri: OLDEST_CALLBACK })).status, 400)
+  }
+  for (const { refresh, successor } of all(({ spent }) => spent)) {
+    const again = await form('/auth/token', { grant_type: 'refresh_token', refresh_token: refresh })
+    t.match(JSON.parse(again.body), { access_token: successor.access, refresh_token: successor.refresh })
+  }
+
+  const [oldest] = instances
+  for (const username of all(ledger => ledger.usernames)) {
+    const { body } = await form('/auth/token', { grant_type: 'password', username, password: OLDEST_PASSWORD })
+    const { access_token: access } = JSON.parse(body)
+    t.ok(await oldest?.findByAccess(access), 'a token of today is found by the first version')
+    await form('/auth/revoke', { token: access })
+    t.notOk(await oldest?.findByAccess(access), 'until it is revoked')
+  }
 })
 
 const MIGRATIONS = join(import.meta.dirname, '../../../drizzle')
