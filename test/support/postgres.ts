@@ -56,7 +56,7 @@ export interface Copy {
   fill(data: string): Promise<void>
 }
 
-type Account = { readonly uid: number; readonly gid: number } | undefined
+export type Account = { readonly uid: number; readonly gid: number } | undefined
 
 /**
  * Makes an empty database on the server of TEST_DATABASE_URL, which the runner
@@ -73,8 +73,7 @@ export async function createDatabase(serverUrl = process.env.TEST_DATABASE_URL):
 
 /** Starts a PostgreSQL server in a temporary folder. Both are removed when this process ends, however it ends. */
 export async function startServer(copy?: Copy): Promise<Server> {
-  // PostgreSQL refuses to run as root.
-  const account = process.getuid?.() === 0 ? nobody() : undefined
+  const account = unprivileged()
   const folder = temporaryFolder(account)
   const guard = process.platform === 'win32' ? undefined : startGuard(folder)
   const data = join(folder, 'data')
@@ -82,7 +81,7 @@ export async function startServer(copy?: Copy): Promise<Server> {
   let server: ChildProcess | undefined
 
   function resume(): void {
-    for (const pid of family(server).reverse()) process.kill(pid, 'SIGCONT')
+    for (const pid of family(running(server)).reverse()) process.kill(pid, 'SIGCONT')
   }
 
   async function remove(): Promise<void> {
@@ -131,11 +130,11 @@ export async function startServer(copy?: Copy): Promise<Server> {
         if (server) await ended(server)
       },
       pause() {
-        freeze(server)
+        freeze(running(server))
       },
       resume,
       async kill() {
-        for (const pid of freeze(server)) process.kill(pid, 'SIGKILL')
+        killFamily(running(server))
         if (server) await ended(server)
       },
       remove
@@ -176,12 +175,18 @@ function own(data: string, account: Account): void {
   }
 }
 
-export function nobody(): Account {
+/** PostgreSQL refuses to run as root: whom root starts it as. Undefined where the account of this process will do. */
+export function unprivileged(): Account {
+  return process.getuid?.() === 0 ? nobody() : undefined
+}
+
+function nobody(): Account {
   const [, uid, gid] = /^nobody:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8')) ?? []
   return { uid: Number(uid ?? 65534), gid: Number(gid ?? 65534) }
 }
 
-function temporaryFolder(account: Account): string {
+/** Makes a folder in which the account may run programs. */
+export function temporaryFolder(account: Account): string {
   for (const parent of [tmpdir(), '/tmp', '/var/tmp']) {
     if (!existsSync(parent)) continue
     const folder = mkdtempSync(join(parent, 'heroes-postgres-'))
@@ -195,16 +200,18 @@ function temporaryFolder(account: Account): string {
 }
 
 /**
- * Starts a shell that ends the server and deletes its folder once this process has ended, by SIGKILL too: then the
- * shell's standard input closes.
+ * Starts a shell that ends the servers of a folder and deletes it once this process has ended, by SIGKILL too: then the
+ * shell's standard input closes. Servers are found by `*.pid` in the folder, and by `postmaster.pid` one folder below.
  */
-function startGuard(folder: string): ChildProcess {
+export function startGuard(folder: string): ChildProcess {
   const script = `
     cat > /dev/null
-    if read -r pid < "$0/data/postmaster.pid"; then
-      kill -QUIT "$pid" && kill -CONT "$pid"
-      for i in $(seq 200); do [ -e "$0/data/postmaster.pid" ] && kill -0 "$pid" || break; sleep 0.05; done
-    fi
+    for file in "$0"/*.pid "$0"/*/postmaster.pid; do
+      read -r pid < "$file" && kill -QUIT "$pid" && kill -CONT "$pid"
+    done
+    for file in "$0"/*.pid "$0"/*/postmaster.pid; do
+      read -r pid < "$file" && for i in $(seq 200); do [ -e "$file" ] && kill -0 "$pid" || break; sleep 0.05; done
+    done
     rm -rf "$0"`
   const guard = spawn('/bin/sh', ['-c', script, folder], {
     cwd: '/',
@@ -257,7 +264,8 @@ function copyBinaries(native: string, copy: string): void {
   }
 }
 
-function installedBinaries(): string[] {
+/** The folders with the programs of PostgreSQL that the machine has. */
+export function installedBinaries(): string[] {
   const versions = ['/usr/lib/postgresql', '/opt/homebrew/opt', '/usr/local/opt', 'C:/Program Files/PostgreSQL']
     .filter(parent => existsSync(parent))
     .flatMap(parent => readdirSync(parent).map(name => join(parent, name, 'bin')))
@@ -292,7 +300,7 @@ async function ready(server: ChildProcess, data: string, log: string): Promise<v
   throw new Error(`PostgreSQL did not start: ${readFileSync(log, 'utf8')}`)
 }
 
-function ended(child: ChildProcess): Promise<void> {
+export function ended(child: ChildProcess): Promise<void> {
   return new Promise(resolve => {
     if (child.exitCode !== null || child.signalCode !== null) return resolve()
     child.ref()
@@ -300,18 +308,27 @@ function ended(child: ChildProcess): Promise<void> {
   })
 }
 
+/** The id of the process, unless it has ended. */
+function running(server: ChildProcess | undefined): number | undefined {
+  return server?.exitCode === null && server.signalCode === null ? server.pid : undefined
+}
+
+/** Kills a server with this process and all of its children at once. */
+export function killFamily(server: number | undefined): void {
+  for (const pid of freeze(server)) process.kill(pid, 'SIGKILL')
+}
+
 /** Stops the parent first, so that no new child appears while the children are stopped. Returns the ids of all. */
-function freeze(server: ChildProcess | undefined): number[] {
-  server?.kill('SIGSTOP')
+function freeze(server: number | undefined): number[] {
+  if (server !== undefined) process.kill(server, 'SIGSTOP')
   const pids = family(server)
   for (const pid of pids.slice(1)) process.kill(pid, 'SIGSTOP')
   return pids
 }
 
 /** The ids of the server's process and its children. A signal to a process group would not reach the backends, which lead their own. */
-function family(server: ChildProcess | undefined): number[] {
-  const parent = server?.pid
-  if (!parent || server.exitCode !== null || server.signalCode !== null) return []
+function family(parent: number | undefined): number[] {
+  if (parent === undefined) return []
   const list = `/proc/${parent}/task/${parent}/children`
   if (existsSync(list))
     return [

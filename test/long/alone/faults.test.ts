@@ -6,7 +6,7 @@ import postgres from 'postgres'
 import t from 'tap'
 import { serveDatabase } from '../../support/database-service.js'
 import { createFaults } from '../../support/fault.js'
-import { execute, nobody, setDatabase, startServer } from '../../support/postgres.js'
+import { execute, setDatabase, startServer, unprivileged } from '../../support/postgres.js'
 import { temporaryFolder } from '../../support/process.js'
 import { startProxy } from '../../support/tcp-proxy.js'
 
@@ -149,7 +149,7 @@ t.test('the disk is full', mounted ? {} : { skip: 'no disk can be mounted here' 
   mkdirSync(place)
   chmodSync(disk, 0o777)
   chmodSync(place, 0o700)
-  const account = process.getuid?.() === 0 ? nobody() : undefined
+  const account = unprivileged()
   if (account) chownSync(place, account.uid, account.gid)
   await sql.unsafe(`create tablespace small location '${place}'`)
   await sql`alter table hero set tablespace small`

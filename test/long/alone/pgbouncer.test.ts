@@ -11,7 +11,7 @@ import { heroes } from '../../support/command.js'
 import { serveDatabase } from '../../support/database-service.js'
 import { createFaults } from '../../support/fault.js'
 import { freePort } from '../../support/ports.js'
-import { createDatabase, nobody } from '../../support/postgres.js'
+import { createDatabase, unprivileged } from '../../support/postgres.js'
 import { ask, temporaryFolder } from '../../support/process.js'
 
 const { stdout: version } = spawnSync('pgbouncer', ['--version'], { encoding: 'utf8' })
@@ -34,7 +34,7 @@ const startPgBouncer = async (t: Test, settings: Readonly<Record<string, string 
   const { hostname, port, username, password, pathname } = new URL(url)
   const own = await freePort()
   const folder = temporaryFolder(t)
-  const account = process.getuid?.() === 0 ? nobody() : undefined
+  const account = unprivileged()
   const file = join(folder, 'pgbouncer.ini')
   const lines = Object.entries({
     listen_addr: '127.0.0.1',
