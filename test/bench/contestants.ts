@@ -7,6 +7,7 @@ export type ContestantName =
   | 'heroes-pg'
   | 'heroes-pg-info'
   | 'heroes-pg-metrics'
+  | 'heroes-pg-workers'
   | 'heroes-memory'
   | 'heroes-pg-before'
   | 'heroes-memory-before'
@@ -65,6 +66,13 @@ export const CONTESTANTS: Readonly<Record<ContestantName, Contestant>> = {
     label: 'Heroes on PostgreSQL, METRICS_PORT set',
     store: 'postgres',
     env: { METRICS_PORT: '0' }
+  },
+  'heroes-pg-workers': {
+    ...base,
+    name: 'heroes-pg-workers',
+    label: 'Heroes on PostgreSQL, WORKERS=2',
+    store: 'postgres',
+    env: { WORKERS: '2' }
   },
   'heroes-memory': { ...base, name: 'heroes-memory', label: 'Heroes in memory', store: 'own', script: 'heroes-memory' },
   'heroes-pg-before': {

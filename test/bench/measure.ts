@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bench, Sample } from './bench.js'
 import { type Load, runLoad } from './generator.js'
-import { cpuSeconds, residentMemory } from './machine.js'
+import { cpuSeconds, familyOf, residentMemory } from './machine.js'
 import type { Plan } from './plan.js'
 import type { Running } from './processes.js'
 
@@ -13,9 +13,10 @@ export const measure = async (
   connections: number,
   seconds: number
 ): Promise<Sample> => {
-  const before = { node: cpuSeconds([running.pid]), postgres: bench.postgres.cpu() }
+  // With WORKERS its children do the work.
+  const before = { node: cpuSeconds(familyOf(running.pid)), postgres: bench.postgres.cpu() }
   const load = await runLoad(running.url, plan, connections, seconds)
-  const after = { node: cpuSeconds([running.pid]), postgres: bench.postgres.cpu() }
+  const after = { node: cpuSeconds(familyOf(running.pid)), postgres: bench.postgres.cpu() }
   if (load.refused > 0 || load.failed > 0 || load.requests === 0) {
     const counts = `${load.refused} refused and ${load.failed} lost of ${load.requests}`
     throw new Error(`${running.contestant.name} at ${connections} connections: ${counts}`)
@@ -24,7 +25,7 @@ export const measure = async (
     ...timesOf(load),
     nodeCpu: ((after.node - before.node) * 1e6) / load.requests,
     postgresCpu: ((after.postgres - before.postgres) * 1e6) / load.requests,
-    memory: residentMemory(running.pid)
+    memory: familyOf(running.pid).reduce((sum, pid) => sum + residentMemory(pid), 0)
   }
 }
 

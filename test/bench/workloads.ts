@@ -15,6 +15,7 @@ import { revocation } from './workloads/revocation.js'
 import { startup } from './workloads/startup.js'
 import { tail } from './workloads/tail.js'
 import { timing } from './workloads/timing.js'
+import { workers } from './workloads/workers.js'
 
 /** The workloads by their names on the command line, in the order of a whole run. */
 export const WORKLOADS: Readonly<Record<string, Workload>> = {
@@ -29,6 +30,7 @@ export const WORKLOADS: Readonly<Record<string, Workload>> = {
   storm,
   timing,
   metrics,
+  workers,
   revocation,
   housekeeping,
   startup,
