@@ -1,11 +1,11 @@
 import { connect, createServer } from 'node:net'
 import postgres from 'postgres'
 import t from 'tap'
-import { administer } from '../../support/command.js'
-import { listenUntilEnd } from '../../support/ports.js'
-import { createDatabase } from '../../support/postgres.js'
-import { type Answer, ask, serveProcess, startProcess } from '../../support/process.js'
-import { basic, bearer, parametersOf, REQUEST, type Tokens } from '../../support/service.js'
+import { administer } from '../support/command.js'
+import { listenUntilEnd } from '../support/ports.js'
+import { createDatabase } from '../support/postgres.js'
+import { type Answer, ask, serveProcess, startProcess } from '../support/process.js'
+import { basic, bearer, parametersOf, REQUEST, type Tokens } from '../support/service.js'
 
 /** Every password, secret, token and code. No dump of the database and no log may hold one of them. */
 const handedOut = new Set<string>()

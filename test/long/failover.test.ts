@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 import t from 'tap'
-import { serveDatabase } from '../../support/database-service.js'
-import { createFaults } from '../../support/fault.js'
-import { ask } from '../../support/process.js'
-import { startPair } from '../../support/replication.js'
+import { serveDatabase } from '../support/database-service.js'
+import { createFaults } from '../support/fault.js'
+import { ask } from '../support/process.js'
+import { startPair } from '../support/replication.js'
 
 const ROUNDS = 10
 const SWITCHOVERS = 3
