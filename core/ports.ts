@@ -305,7 +305,7 @@ export interface HashCaller {
 /**
  * `hash` and `verify` serve the addresses in turn, and without `caller` count as a login. They reject with `overloaded`
  * when too many calls wait: at once, or when others need the place in the queue more, or when the call has waited too long.
- * Nobody waits for more than about four seconds.
+ * Nobody waits for more than about four and a half seconds.
  */
 export interface PasswordHasher {
   /** Hashes with a new random salt. */

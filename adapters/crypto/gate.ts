@@ -14,12 +14,12 @@ export interface Gate {
 }
 
 /** In milliseconds. A call that has waited for longer is refused, because the answer to its request would be late. */
-const PATIENCE = 4000
+const PATIENCE = 4400
 /**
  * In milliseconds. Places rest only as far as each call begins within this time, and a call that would not begin within
  * it is refused at once. The difference to {@link PATIENCE} is for work that takes longer than the work before it.
  */
-const AIM = 3500
+const AIM = 3900
 /** The weight of the latest piece of work in the average duration. A single slow piece is no reason to refuse calls. */
 const DURATION_WEIGHT = 1 / 8
 /**
