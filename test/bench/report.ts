@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Fact, median, type Outcome, type Row, type Sample } from './bench.js'
 import { drawChart } from './chart.js'
+import { drawLines } from './line-chart.js'
 
 export const printOutcome = ({ title, rows, facts }: Outcome): string => {
   const table = rows.length === 0 ? [] : align([HEAD, ...rows.map(cells)])
@@ -70,12 +71,16 @@ const align = (lines: readonly (readonly string[])[]): string[] => {
   return [draw(head), rule, ...rest.map(draw)]
 }
 
-/** Writes the figures of a workload as JSON and, where there is something to compare, as a chart. Returns the names of the files. */
+/** Writes the figures of a workload as JSON and, where there is something to compare, as charts. Returns the names of the files. */
 export const writeOutcome = (folder: string, name: string, outcome: Outcome, conditions: object): string[] => {
   const json = join(folder, `${name}.json`)
   writeFileSync(json, `${JSON.stringify({ ...conditions, ...outcome }, undefined, 2)}\n`)
   if (outcome.rows.length === 0) return [json]
   const svg = join(folder, `${name}.svg`)
   writeFileSync(svg, drawChart(outcome))
-  return [json, svg]
+  const lines = drawLines(outcome)
+  if (lines === undefined) return [json, svg]
+  const byConnections = join(folder, `${name}-by-connections.svg`)
+  writeFileSync(byConnections, lines)
+  return [json, svg, byConnections]
 }

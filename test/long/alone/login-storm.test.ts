@@ -91,7 +91,10 @@ t.test('64 logins at once beside 64 readers, again and again: none waits over 5 
   const left = 1 - rate * HASH_SECONDS
   t.comment(`reads: ${before.rate.toFixed()}, ${during.rate.toFixed()}, ${after.rate.toFixed()} a second`)
   t.comment(`their p99: ${before.p99.toFixed(1)}, ${during.p99.toFixed(1)}, ${after.p99.toFixed(1)} ms`)
-  t.ok(kept >= LEAST_KEPT * left, `the reads keep ${kept.toFixed(2)}, and the hashes leave ${left.toFixed(2)} of a core`)
+  t.ok(
+    kept >= LEAST_KEPT * left,
+    `the reads keep ${kept.toFixed(2)}, and the hashes leave ${left.toFixed(2)} of a core`
+  )
   const times = during.p99 / control.p99
   t.ok(times <= MOST_TIMES, `the p99 of the reads is ${times.toFixed(2)} times what it is without`)
 })
