@@ -81,7 +81,13 @@ export async function startServer(copy?: Copy): Promise<Server> {
   let server: ChildProcess | undefined
 
   function resume(): void {
-    for (const pid of family(running(server)).reverse()) process.kill(pid, 'SIGCONT')
+    for (const pid of family(running(server)).reverse()) {
+      try {
+        process.kill(pid, 'SIGCONT')
+      } catch {
+        // A process of the server has ended since the list was made.
+      }
+    }
   }
 
   async function remove(): Promise<void> {
