@@ -124,6 +124,7 @@ t.test('a worker that hangs holds up neither the others nor a scrape, and is kil
 })
 
 t.test('SIGTERM under load fails no request that was sent, and both workers say that the connection ends', async t => {
+  const answering = new Set<number>()
   for (let round = 0; round < 5; round += 1) {
     const { service, headers } = await start(t, { DRAIN_DELAY: '1' })
     const failed: unknown[] = []
@@ -147,8 +148,10 @@ t.test('SIGTERM under load fails no request that was sent, and both workers say 
     await Promise.all(clients)
     t.strictSame(failed, [])
     t.equal(await ending, 0)
-    t.strictSame([...answersOf(service).keys()].sort(), [1, 2])
+    for (const worker of answersOf(service).keys()) answering.add(worker)
   }
+  // The kernel gives a connection to whichever worker is free, so that all of one round may go to one.
+  t.strictSame([...answering].sort(), [1, 2])
 })
 
 t.test('a worker that ends again and again is started with growing pauses, while the other serves', async t => {
