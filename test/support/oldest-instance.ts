@@ -136,8 +136,8 @@ export const openOldestInstance = (url: string): OldestInstance => {
   /** The times of a pair that is issued at this moment: its issue, its expiry, and that of its refresh token. */
   const times = (): readonly [Date, Date, Date] => [new Date(), later(HOUR), later(720 * HOUR)]
 
-  const beginGrant = (user: number, sweepAt: Date, client = OLDEST_CLIENT, id: string = randomUUID()) =>
-    [user, 0, client, id, '{}', later(8760 * HOUR), sweepAt] as const
+  const beginGrant = (user: number, sweepAt: Date, client = OLDEST_CLIENT) =>
+    [user, 0, client, randomUUID(), '{}', later(8760 * HOUR), sweepAt] as const
 
   const register = async (username: string): Promise<number> => {
     const [row] = await write('insertUser', username, HASH, SALT)
@@ -170,14 +170,14 @@ export const openOldestInstance = (url: string): OldestInstance => {
     (await run('findByAccess', digest(access)))[0]
 
   const serveHeroes = async (name: string): Promise<void> => {
-    const keep = async (rows: Rows): Promise<number[]> => {
+    const keep = (rows: Rows): number[] => {
       for (const [id, name] of rows) ledger.heroes.set(String(name), Number(id))
       return rows.map(([id]) => Number(id))
     }
-    const [one = 0] = await keep(await write('insertHero', name, name))
+    const [one = 0] = keep(await write('insertHero', name, name))
     has(await write('insertHero', name, name), 0, 'a name that is taken')
     const names = list(['a', 'b', 'c', 'd'].map(letter => `"${name} ${letter}"`))
-    const [a = 0, b = 0, ...rest] = await keep(await write('insertHeroes', names, names))
+    const [a = 0, b = 0, ...rest] = keep(await write('insertHeroes', names, names))
     has(await run('findHero', one), 1, 'the hero')
     has(await run('findHeroes', list([one, a, b, ...rest])), 5, 'the heroes')
     has(await run('listHeroes', one, name, 3), 3, 'a list')

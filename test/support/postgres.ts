@@ -81,13 +81,7 @@ export async function startServer(copy?: Copy): Promise<Server> {
   let server: ChildProcess | undefined
 
   function resume(): void {
-    for (const pid of family(running(server)).reverse()) {
-      try {
-        process.kill(pid, 'SIGCONT')
-      } catch {
-        // A process of the server has ended since the list was made.
-      }
-    }
+    for (const pid of family(running(server)).reverse()) send(pid, 'SIGCONT')
   }
 
   async function remove(): Promise<void> {
@@ -321,15 +315,24 @@ function running(server: ChildProcess | undefined): number | undefined {
 
 /** Kills a server with this process and all of its children at once. */
 export function killFamily(server: number | undefined): void {
-  for (const pid of freeze(server)) process.kill(pid, 'SIGKILL')
+  for (const pid of freeze(server)) send(pid, 'SIGKILL')
 }
 
 /** Stops the parent first, so that no new child appears while the children are stopped. Returns the ids of all. */
 function freeze(server: number | undefined): number[] {
-  if (server !== undefined) process.kill(server, 'SIGSTOP')
+  if (server !== undefined) send(server, 'SIGSTOP')
   const pids = family(server)
-  for (const pid of pids.slice(1)) process.kill(pid, 'SIGSTOP')
+  for (const pid of pids.slice(1)) send(pid, 'SIGSTOP')
   return pids
+}
+
+/** Sends a signal to a process that may have ended since the list of them was made. */
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
+  }
 }
 
 /** The ids of the server's process and its children. A signal to a process group would not reach the backends, which lead their own. */

@@ -15,7 +15,7 @@ const named = args.some(arg => arg.endsWith('.ts'))
 const suites = filesIn('test').filter(file => file.endsWith('.test.ts'))
 const isLong = (file: string): boolean => file.startsWith('test/long/')
 if (!named) args.push(...(long ? suites.filter(isLong) : together(suites.filter(file => !isLong(file)))))
-// Suites that measure, or that stage what ends in seconds, run one at a time.
+// Suites that measure, or that wait for what is over in seconds, run one at a time.
 if (long) args.unshift('--jobs=2', '--serial=test/long/alone', '--timeout=600')
 // A run of a few suites cannot reach every line, and does not fail for that.
 if (long || named) args.unshift('--disable-coverage', '--allow-empty-coverage')

@@ -3,10 +3,7 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { relative } from 'node:path'
 
-/**
- * Suites that last long, start processes, measure their own, or run their tests side by side: each has a process of its own.
- * The longest start first.
- */
+/** Suites that last long, start processes, measure their own, or run their tests side by side: each has a process of its own. */
 const ALONE = [
   'test/adapters/postgres/connection/embedded.test.ts',
   'test/app/serve/serve.test.ts',

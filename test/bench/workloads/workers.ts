@@ -7,7 +7,7 @@ import { cpuSeconds, familyOf } from '../machine.js'
 import { measure } from '../measure.js'
 import { createPlan, getPlan, loginPlan, type Plan } from '../plan.js'
 import { type Running, start } from '../processes.js'
-import { ratioOf } from '../race.js'
+import { fact, ratioOf } from '../race.js'
 
 /** A sample, and how much of the processor time of all cores went where meanwhile, in percent. */
 interface Shared extends Sample {
@@ -70,10 +70,9 @@ export const workers: Workload = async bench => {
         ratio: samples === two.samples ? ratioOf(two.samples, one.samples) : undefined
       }))
     ),
-    facts: turns.map(({ name, one, two }) => ({
-      what: `${name} of two workers, × those of one`,
-      value: ratioOf(two.samples, one.samples) ?? Number.NaN
-    }))
+    facts: turns.flatMap(({ name, one, two }) =>
+      fact(`${name} of two workers, × those of one`, ratioOf(two.samples, one.samples))
+    )
   }
 }
 
