@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { DomainError } from '../../core/index.js'
 import { type Composition, compose, lacksWrites, mayPrepareLater, prepareSchema } from '../compose.js'
-import { buildServer } from '../http/server.js'
+import type { buildServer } from '../http/server.js'
 import type { Settings } from '../settings.js'
 import { keptSecret, startWarnings } from '../settings-advice.js'
 import { type Chores, startChores } from './chores.js'
@@ -43,11 +43,13 @@ export const serve = async (settings: Settings, stdout: Output): Promise<number>
 const serveUntil = async (stop: Stop, settings: Settings, stdout: Output, member?: CrewMember): Promise<void> => {
   // Imported when it is wanted: it takes memory and a part of the start.
   const metrics = settings.metricsPort === undefined ? undefined : (await import('./metrics.js')).createMetrics()
-  const composition = await compose(settings, metrics)
+  // The embedded engine compiles in threads of its own, and the modules of the server load meanwhile.
+  const [composition, { buildServer }] = await Promise.all([compose(settings, metrics), import('../http/server.js')])
   try {
     // The schema may have to wait minutes for another instance's migration. A signal ends the wait.
     const prepared = await Promise.race([isPrepared(composition, settings), stop.signalled])
-    if (!stop.asked()) await runServer(composition, metrics, stop, settings, stdout, prepared === true, member)
+    if (!stop.asked())
+      await runServer(buildServer, composition, metrics, stop, settings, stdout, prepared === true, member)
   } finally {
     await composition.database.close()
   }
@@ -87,6 +89,7 @@ const prepareLater = async (
 }
 
 const runServer = async (
+  build: typeof buildServer,
   composition: Composition,
   metrics: Metrics | undefined,
   stop: Stop,
@@ -109,7 +112,7 @@ const runServer = async (
   // The first client and the page at its redirect URI are for trials, which need no database server.
   const forTrials = settings.database.kind !== 'server'
   const measuredLog = metrics?.measuring(log) ?? log
-  const http = buildServer({ ...settings, useCases, log: measuredLog, publicUrl, ready, callbackPage: forTrials })
+  const http = build({ ...settings, useCases, log: measuredLog, publicUrl, ready, callbackPage: forTrials })
   const drain = createDrain(http)
   let stopMetrics: (() => Promise<void>) | undefined
   let stopCommands: (() => Promise<void>) | undefined

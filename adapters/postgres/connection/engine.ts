@@ -18,9 +18,14 @@ export const startEngine = async (dataDir: string): Promise<Engine> => {
 
 /**
  * They turn off the timer of a recovery: after a recovery that fails it would run for ever and keep the process and the
- * engine alive.
+ * engine alive. PostgreSQL's buffers take half of their usual size, because all of it counts as the process's memory from
+ * the start.
  */
-const START_PARAMETERS = [...PGlite.defaultStartParams, '-c', 'log_startup_progress_interval=0']
+const START_PARAMETERS = [
+  ...PGlite.defaultStartParams,
+  ...['-c', 'log_startup_progress_interval=0'],
+  ...['-c', 'shared_buffers=64MB']
+]
 
 /**
  * PostgreSQL's last complaint with its details. The time is left out, and so are the hints, which are for other
