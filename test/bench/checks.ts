@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { BASIC, CHAINS_FILE, heroName, PREFIX, secret, TOKENS_FILE } from './data.js'
+import { BASIC, CHAINS_FILE, heroName, PASSWORD, PREFIX, secret, TOKENS_FILE, username } from './data.js'
 import type { Running } from './processes.js'
 
 // Before a contestant is timed, it must refuse what the others refuse: one that skips a check would be faster for that.
@@ -74,6 +74,13 @@ export const checkCodes = async (running: Running, first: number): Promise<void>
   const answer = await exchange()
   expect(running, answer.text, answer.status === 200 && JSON.parse(answer.text).access_token?.length === 32)
   expect(running, 'a code used twice', (await exchange()).status === 400)
+}
+
+export const checkLogins = async (running: Running): Promise<void> => {
+  const login = (password: string) =>
+    askForToken(running, { grant_type: 'password', username: username(1), password }, BASIC)
+  expect(running, 'a login', (await login(PASSWORD)).status === 200)
+  expect(running, 'a wrong password', (await login(`not ${PASSWORD}`)).status === 400)
 }
 
 export interface Answer {

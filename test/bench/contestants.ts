@@ -8,6 +8,7 @@ export type ContestantName =
   | 'heroes-pg-info'
   | 'heroes-pg-metrics'
   | 'heroes-pg-workers'
+  | 'heroes-pg-cheap'
   | 'heroes-memory'
   | 'heroes-pg-before'
   | 'heroes-memory-before'
@@ -73,6 +74,13 @@ export const CONTESTANTS: Readonly<Record<ContestantName, Contestant>> = {
     label: 'Heroes on PostgreSQL, WORKERS=2',
     store: 'postgres',
     env: { WORKERS: '2' }
+  },
+  'heroes-pg-cheap': {
+    ...base,
+    name: 'heroes-pg-cheap',
+    label: 'Heroes on PostgreSQL, cheapest hashes',
+    store: 'postgres',
+    script: 'heroes-pg-cheap'
   },
   'heroes-memory': { ...base, name: 'heroes-memory', label: 'Heroes in memory', store: 'own', script: 'heroes-memory' },
   'heroes-pg-before': {

@@ -7,6 +7,9 @@ export const BASIC = `Basic ${Buffer.from(`${CLIENT.id}:${CLIENT.secret}`).toStr
 export const PASSWORD = 'correct horse'
 export const USERS = 1000
 
+/** The cheapest parameters of argon2id: with them a login shows what it costs beside its hash. */
+export const CHEAPEST = { memoryCost: 8, timeCost: 1, parallelism: 1 }
+
 export const PREFIX = {
   access: 'benchaccess',
   refresh: 'benchrefresh',

@@ -8,6 +8,7 @@ import { housekeeping } from './workloads/housekeeping.js'
 import { list } from './workloads/list.js'
 import { login, storm } from './workloads/login.js'
 import { metrics } from './workloads/metrics.js'
+import { password } from './workloads/password.js'
 import { inProcess } from './workloads/process.js'
 import { read } from './workloads/read.js'
 import { refresh } from './workloads/refresh.js'
@@ -27,6 +28,7 @@ export const WORKLOADS: Readonly<Record<string, Workload>> = {
   tail,
   gzip,
   login,
+  password,
   storm,
   timing,
   metrics,

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import postgres from 'postgres'
 import { bearerOf, bodyOf, digestOf, heroIdOf, refuse, send, serve } from './hand.js'
-import { exchangeCode, refreshToken } from './hand-grants.js'
+import { exchangeCode, password, refreshToken } from './hand-grants.js'
 import { readSettings } from './settings.js'
 
 /** node:http and postgres.js with its pool of ten. Each request is one prepared statement, which looks up the token and the hero. */
@@ -70,5 +70,6 @@ const grant = async (request: IncomingMessage, response: ServerResponse): Promis
   const form = new URLSearchParams(await bodyOf(request))
   if (form.get('grant_type') === 'refresh_token') return refreshToken(sql, request, response, form)
   if (form.get('grant_type') === 'authorization_code') return exchangeCode(sql, request, response, form)
+  if (form.get('grant_type') === 'password') return password(sql, request, response, form)
   refuse(response, 400)
 }

@@ -1,5 +1,6 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { verify } from '@node-rs/argon2'
 import type postgres from 'postgres'
 import { clientOf, digestOf, refuse, send } from './hand.js'
 
@@ -38,6 +39,27 @@ export const exchangeCode: Grant = (sql, request, response, form) =>
       returning g.id, c.secret_digest as secret`
   })
 
+/** The hash is compared before the transaction begins, which then has two statements. */
+export const password: Grant = async (sql, request, response, form) => {
+  const client = clientOf(request)
+  if (client === undefined) return refuse(response, 401)
+  const [known] = await sql<{ id: number; hash: string; secret: Buffer | null }[]>`
+    select u.id, u.hashedpassword as hash, c.secret_digest as secret from "user" u, client c
+    where u.username = ${form.get('username') ?? ''} and c.id = ${client.id}`
+  if (known?.secret == null || !timingSafeEqual(known.secret, client.digest)) return refuse(response, 400)
+  if (!(await verify(known.hash, form.get('password') ?? ''))) return refuse(response, 400)
+  const grant = randomUUID()
+  const pair = newPair()
+  const now = new Date()
+  await sql.begin(async transaction => {
+    await transaction`
+      insert into "grant" (id, user_id, client_id, scopes, expires_at, sweep_at)
+      values (${grant}, ${known.id}, ${client.id}, '{}', ${after(now, 12 * MONTH)}, ${after(now, MONTH)})`
+    await insertToken(transaction, grant, pair, now)
+  })
+  sendPair(response, pair)
+}
+
 type Spend = (transaction: postgres.TransactionSql, client: string, now: Date) => PromiseLike<Spent>
 
 const exchange = async (
@@ -48,26 +70,43 @@ const exchange = async (
 ): Promise<void> => {
   const client = clientOf(request)
   if (client === undefined) return refuse(response, 401)
-  const access = randomBytes(16).toString('hex')
-  const refresh = randomBytes(16).toString('hex')
+  const pair = newPair()
   const now = new Date()
-  const answer = await sql
+  const issued = await sql
     .begin(async transaction => {
       const [spent] = await spend(transaction, client.id, now)
       if (spent?.secret == null || !timingSafeEqual(spent.secret, client.digest)) throw new Refused()
-      await transaction`
-        insert into token
-          (access_digest, refresh_digest, grant_id, scopes, issuedate, expirationdate, refresh_expirationdate)
-        values (${digestOf(access)}, ${digestOf(refresh)}, ${spent.id}, '{}', ${now},
-          ${new Date(now.getTime() + HOUR)}, ${new Date(now.getTime() + MONTH)})`
-      return { access_token: access, refresh_token: refresh, expires_in: 3600, token_type: 'bearer' }
+      await insertToken(transaction, spent.id, pair, now)
+      return true
     })
     .catch((error: unknown) => {
-      if (error instanceof Refused) return undefined
+      if (error instanceof Refused) return false
       throw error
     })
-  if (answer === undefined) return refuse(response, 400)
-  send(response, 200, JSON.stringify(answer))
+  if (!issued) return refuse(response, 400)
+  sendPair(response, pair)
 }
+
+interface Pair {
+  readonly access: string
+  readonly refresh: string
+}
+
+const newPair = (): Pair => ({ access: randomBytes(16).toString('hex'), refresh: randomBytes(16).toString('hex') })
+
+const after = (now: Date, milliseconds: number): Date => new Date(now.getTime() + milliseconds)
+
+const insertToken = (transaction: postgres.TransactionSql, grant: string, { access, refresh }: Pair, now: Date) =>
+  transaction`
+    insert into token
+      (access_digest, refresh_digest, grant_id, scopes, issuedate, expirationdate, refresh_expirationdate)
+    values (${digestOf(access)}, ${digestOf(refresh)}, ${grant}, '{}', ${now}, ${after(now, HOUR)}, ${after(now, MONTH)})`
+
+const sendPair = (response: ServerResponse, { access, refresh }: Pair): void =>
+  send(
+    response,
+    200,
+    JSON.stringify({ access_token: access, refresh_token: refresh, expires_in: 3600, token_type: 'bearer' })
+  )
 
 class Refused extends Error {}

@@ -1,20 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { createCrypto, systemClock } from '../../../adapters/crypto/crypto.js'
 import { createMemoryStores } from '../../../adapters/memory/stores.js'
-import { buildServer } from '../../../app/http/server.js'
-import { startChores } from '../../../app/serve/chores.js'
-import { createLog } from '../../../app/serve/log.js'
-import { readSettings as readServiceSettings } from '../../../app/settings.js'
-import { createUseCases, type Token } from '../../../core/index.js'
+import type { Token } from '../../../core/index.js'
 import { CLIENT, heroName, PASSWORD, PREFIX, secret, USERS, username } from '../data.js'
-import { exitOnSignal, readSettings } from './settings.js'
+import { assemble } from './assembly.js'
+import { readSettings } from './settings.js'
 
-/** This service on `memory:`, put together as `heroes serve` does it. Its stores have their rows before it listens. */
+/** This service on `memory:`. Its stores have their rows before it listens. */
 const { port, heroes, tokens, chains, codes } = readSettings()
-const settings = readServiceSettings({ ...process.env, PORT: String(port), DATABASE_URL: 'memory:' })
 const stores = createMemoryStores()
-const crypto = createCrypto({ concurrency: settings.hashConcurrency, queue: settings.hashQueue })
-const useCases = createUseCases({ ...stores, ...crypto, clock: systemClock }, settings.policy)
+const { useCases, crypto, listen } = assemble(port, stores)
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('base64url')
 const after = (days: number): Date => new Date(Date.now() + days * 86_400_000)
@@ -62,14 +56,4 @@ for (let number = 1; number <= codes; number++) {
   await stores.codes.insert({ ...code, challenge: undefined, issuedAt: new Date(), expiresAt: after(30) }, 0)
 }
 
-const log = createLog(settings.logLevel)
-const http = buildServer({
-  ...settings,
-  useCases,
-  log,
-  publicUrl: () => `http://localhost:${port}`,
-  ready: async () => {}
-})
-await http.listen({ host: '127.0.0.1', port })
-startChores(useCases, { now: async () => new Date() }, log.logger)
-exitOnSignal()
+await listen()

@@ -1,14 +1,14 @@
 import { createCrypto, systemClock } from '../../../adapters/crypto/crypto.js'
 import { createMemoryStores } from '../../../adapters/memory/stores.js'
 import { createUseCases, defaultPolicy } from '../../../core/index.js'
-import { CLIENT, PASSWORD } from '../data.js'
+import { CHEAPEST, CLIENT, PASSWORD } from '../data.js'
 
 const seconds = Number(process.argv[2])
 
 /** Registers a user, logs in, checks the token and creates a hero, again and again and `lanes` times at once. Returns how often a second. */
 const measure = async (lanes: number): Promise<number> => {
   const crypto = createCrypto({
-    parameters: { memoryCost: 8, timeCost: 1, parallelism: 1 },
+    parameters: CHEAPEST,
     concurrency: 3,
     queue: 1000
   })

@@ -1,20 +1,12 @@
 import { join } from 'node:path'
 import { type Bench, median, type Row, type Sample, type Workload } from '../bench.js'
-import { askForToken } from '../checks.js'
+import { checkLogins } from '../checks.js'
 import { CONTESTANTS, usual } from '../contestants.js'
-import { BASIC, PASSWORD, username } from '../data.js'
 import { startLoad } from '../generator.js'
 import { measure, timesOf } from '../measure.js'
 import { getPlan, loginPlan } from '../plan.js'
-import { type Running, start } from '../processes.js'
+import { start } from '../processes.js'
 import { connectionSettings, type Race, ratioOf, rowsOf, run } from '../race.js'
-
-const checkLogins = async (running: Running): Promise<void> => {
-  const login = (password: string) =>
-    askForToken(running, { grant_type: 'password', username: username(1), password }, BASIC)
-  if ((await login(PASSWORD)).status !== 200) throw new Error('a login fails')
-  if ((await login(`not ${PASSWORD}`)).status !== 400) throw new Error('a wrong password passes')
-}
 
 /** The password grant with the default settings. Nearly all its time is hashing. */
 export const login: Workload = async bench => {
