@@ -42,6 +42,9 @@ export interface Argon2Hasher extends PasswordHasher {
 /** In milliseconds. How long work that may wait for as long as it takes waits before it asks for a place again. */
 const PAUSE = 50
 
+/** In KiB, times the passes: after a hash up to this cost, which takes half a millisecond, nothing rests. */
+const SHORT = 2048
+
 const SALT_BYTES = 16
 const HASH_BYTES = 32
 
@@ -51,8 +54,9 @@ export const createPasswordHasher = ({
   parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 },
   onHash
 }: PasswordHasherOptions = {}): Argon2Hasher => {
-  const pass = createGate(concurrency, queue, { onBegin: onHash && (waited => onHash(waited / 1000)) })
   const { memoryCost, timeCost, parallelism } = parameters
+  const rests = memoryCost * timeCost > SHORT
+  const pass = createGate(concurrency, queue, { rests, onBegin: onHash && (waited => onHash(waited / 1000)) })
   const current = `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$`
   // The hash to compare with when there is none; nobody knows a password for it. It is made of random bytes and not
   // computed, so that the first comparison takes as long as every other.

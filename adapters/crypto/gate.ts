@@ -51,6 +51,8 @@ interface Waiter extends Waiting {
 }
 
 interface GateOptions {
+  /** False for work that is over so soon that nobody would notice a rest after it. True by default. */
+  readonly rests?: boolean
   /** Gets the milliseconds that a piece of work has waited. */
   readonly onBegin?: ((waited: number) => void) | undefined
   /** Measures time and load. */
@@ -61,7 +63,7 @@ interface GateOptions {
 export const createGate = (
   concurrency: number,
   capacity: number,
-  { onBegin, gauge = performance }: GateOptions = {}
+  { rests = true, onBegin, gauge = performance }: GateOptions = {}
 ): Gate => {
   const waiting = createQueue<Waiter>(capacity)
   let running = 0
@@ -81,7 +83,8 @@ export const createGate = (
       else waiting.join(waiter)?.refuse()
     })
 
-  const restAfter = (took: number, factor: number): number => (utilization < IDLE ? 0 : factor * utilization * took)
+  const restAfter = (took: number, factor: number): number =>
+    utilization < IDLE || !rests ? 0 : factor * utilization * took
 
   /** The place goes straight to the call whose turn it is: a new call cannot overtake it. */
   const passPlaceOn = (): void => {

@@ -1,59 +1,57 @@
 import { eq } from 'drizzle-orm'
-import { secondsAfter } from '../../core/instants.js'
-import type { AttemptLimit, AttemptStore, FullWindow } from '../../core/ports.js'
+import { latest } from '../../core/instants.js'
+import type { Digest } from '../../core/model.js'
+import type { AttemptStore, FullWindow, KnownLogin } from '../../core/ports.js'
+import { type Attempt, countEach, fullOf, type Window } from './attempt-windows.js'
 import type { Driver } from './connection/driver.js'
+import { gather } from './lookup/gather.js'
 import { key, type Lookups } from './lookup/lookups.js'
 import { attempts, knownLogins } from './schema.js'
 import { typed } from './sql/columns.js'
 import { builder } from './sql/statements.js'
-import { bytesElement, bytesList, bytesOrNull, readBytes, readInstant } from './sql/values.js'
+import { bytesElement, bytesList, instantList, numberList, readBytes, readInstant } from './sql/values.js'
 
 // Counts need not survive a crash of the server, so no statement waits until its counts are on the disk.
 const WITHOUT_FLUSH = "set_config('synchronous_commit', 'off', true)"
 
 // Every statement locks its rows in the order of their keys. In other orders two statements could deadlock (40P01).
 
-// Locks the rows of the keys. A missing key gets a row whose window has already ended.
+// Locks the rows of the keys, and reads them as they are then. A missing key gets a row whose window has already ended.
 const LOCK = `
 insert into attempt (key, count, ends_at)
 select key, 0, $2 from unnest($1::bytea[]) as wanted (key) order by key
 on conflict (key) do update set key = excluded.key
-returning ${WITHOUT_FLUSH}`
+returning key::bytea, count::int4, ends_at::timestamptz, counted_at::timestamptz, failures::int4, ${WITHOUT_FLUSH}`
 
-const COUNT = `
-with wanted as (
-  select key, most from unnest($1::bytea[], $2::int8[]) as wanted (key, most)
-), filled as (
-  select key, ends_at, counted_at, failures from attempt join wanted using (key) where ends_at > $3 and count >= most
-), counted as (
-  update attempt set
-    count = case when ends_at > $3 then count + 1 else 1 end,
-    failures = case when ends_at > $3 then failures else 0 end,
-    ends_at = case when ends_at > $3 then ends_at else $4 end,
-    counted_at = $3
-  from wanted
-  where attempt.key = wanted.key and not exists (select from filled)
-)
-select key::bytea, ends_at::timestamptz, counted_at::timestamptz, failures::int4 from filled`
+const STORE = `
+update attempt set
+  count = counted.count, ends_at = counted.ends_at, counted_at = counted.counted_at, failures = counted.failures
+from unnest($1::bytea[], $2::int4[], $3::timestamptz[], $4::timestamptz[], $5::int4[])
+as counted (key, count, ends_at, counted_at, failures)
+where attempt.key = counted.key`
 
 const FAIL = `
 with locked as (
   select key from attempt where key = any($1::bytea[]) order by key for update
 ), failed as (
-  update attempt set failures = least(failures + 1, count) from locked where attempt.key = locked.key
+  update attempt set failures = least(failures + times, count)
+  from locked join unnest($1::bytea[], $2::int4[]) as wanted (key, times) using (key)
+  where attempt.key = locked.key
 )
 select ${WITHOUT_FLUSH}`
 
 const GIVE_BACK = `
 with locked as (
-  select key from attempt where key = any($1::bytea[]) or key = $2 order by key for update
+  select key from attempt where key = any($1::bytea[] || $3::bytea[]) order by key for update
 ), cleared as (
-  delete from attempt using locked where attempt.key = locked.key and locked.key = $2
+  delete from attempt using locked where attempt.key = locked.key and locked.key = any($3::bytea[])
 ), reduced as (
-  update attempt set count = greatest(count - 1, 0) from locked
-  where attempt.key = locked.key and locked.key is distinct from $2
+  update attempt set count = greatest(count - times, 0)
+  from locked join unnest($1::bytea[], $2::int4[]) as counted (key, times) using (key)
+  where attempt.key = locked.key and locked.key <> all($3::bytea[])
 ), known as (
-  insert into known_login (key, known_until) select $3::bytea, $4::timestamptz where $3 is not null
+  insert into known_login (key, known_until)
+  select key, known_until from unnest($4::bytea[], $5::timestamptz[]) as known (key, known_until) order by key
   on conflict (key) do update set known_until = excluded.known_until
   where known_login.known_until < excluded.known_until
 )
@@ -82,24 +80,38 @@ const columns = {
 
 const knownColumns = { until: typed(knownLogins.until) }
 
-const readWindow = (key: unknown, endsAt: unknown, countedAt: unknown, failures: unknown): FullWindow => ({
-  key: readBytes(key),
+const readWindow = (count: unknown, endsAt: unknown, countedAt: unknown, failures: unknown): Window => ({
+  count: Number(count),
   endsAt: readInstant(endsAt),
   countedAt: readInstant(countedAt),
   failures: Number(failures)
 })
 
-export const createAttemptStore = ({ write, transaction }: Driver, lookups: Lookups): AttemptStore => {
+/** A second batch would wait for the locks of the first. */
+const ONE_BATCH = { maxBatches: 1 }
+
+/** How often each key is in the lists, as two lists of PostgreSQL. */
+const timesOf = (lists: readonly (readonly Digest[])[]): readonly [keys: string, times: string] => {
+  const times = new Map<Digest, number>()
+  for (const key of lists.flat()) times.set(key, (times.get(key) ?? 0) + 1)
+  return [bytesList([...times.keys()]), numberList([...times.values()])]
+}
+
+interface GivenBack {
+  readonly counted: readonly Digest[]
+  readonly cleared: Digest | undefined
+  readonly known: KnownLogin | undefined
+}
+
+export const createAttemptStore = (driver: Driver, lookups: Lookups): AttemptStore => {
+  const { write, transaction } = driver
   const find = lookups.create({
     name: 'attempt',
     columns,
     select: builder(write).select(columns).from(attempts).where(eq(attempts.key, key)),
     type: 'bytea',
     literal: bytesElement,
-    read: ({ key, count, endsAt, countedAt, failures }) => ({
-      count: Number(count),
-      window: readWindow(key, endsAt, countedAt, failures)
-    })
+    read: ({ count, endsAt, countedAt, failures }) => readWindow(count, endsAt, countedAt, failures)
   })
 
   const findKnown = lookups.create({
@@ -116,39 +128,75 @@ export const createAttemptStore = ({ write, transaction }: Driver, lookups: Look
     return Number(row?.[0])
   }
 
-  const findFull = async (limits: readonly AttemptLimit[], at: Date): Promise<readonly FullWindow[]> => {
-    const found = await Promise.all(limits.map(({ key }) => find(key)))
-    return limits.flatMap(({ most }, index) => {
-      const attempt = found[index]
-      return attempt !== undefined && attempt.window.endsAt > at && attempt.count >= most ? [attempt.window] : []
+  const countAll = (attempts: readonly Attempt[]): Promise<readonly (readonly FullWindow[] | undefined)[]> => {
+    const keys = [...new Set(attempts.flatMap(({ limits }) => limits.map(({ key }) => key)))]
+    const earliest = new Date(Math.min(...attempts.map(({ at }) => at.getTime())))
+    return transaction('attempt.take', async run => {
+      const rows = await run(LOCK, [bytesList(keys), earliest])
+      const stored = new Map(
+        rows.map(([key, count, endsAt, countedAt, failures]) => [
+          readBytes(key),
+          readWindow(count, endsAt, countedAt, failures)
+        ])
+      )
+      const { counted, results } = countEach(attempts, stored)
+      if (counted.size > 0) {
+        const windows = [...counted.values()]
+        await run(STORE, [
+          bytesList([...counted.keys()]),
+          numberList(windows.map(({ count }) => count)),
+          instantList(windows.map(({ endsAt }) => endsAt)),
+          instantList(windows.map(({ countedAt }) => countedAt)),
+          numberList(windows.map(({ failures }) => failures))
+        ])
+      }
+      return results
     })
   }
+
+  // Logins from one address count under the same key, whose row one transaction after the other can lock: so all who come
+  // meanwhile travel together.
+  const count = gather(driver, countAll, ONE_BATCH)
+
+  const fail = gather(
+    driver,
+    async (failed: readonly (readonly Digest[])[]) => {
+      await write(FAIL, timesOf(failed))
+      return failed.map(() => undefined)
+    },
+    ONE_BATCH
+  )
+
+  const giveBack = gather(
+    driver,
+    async (given: readonly GivenBack[]) => {
+      const known = new Map<Digest, Date>()
+      for (const { known: login } of given) {
+        if (login !== undefined) known.set(login.key, latest(login.until, known.get(login.key)))
+      }
+      await write(GIVE_BACK, [
+        ...timesOf(given.map(({ counted }) => counted)),
+        bytesList(given.flatMap(({ cleared }) => cleared ?? [])),
+        bytesList([...known.keys()]),
+        instantList([...known.values()])
+      ])
+      return given.map(() => undefined)
+    },
+    ONE_BATCH
+  )
 
   return {
     async take(limits, at, windowSeconds) {
       // A full window is refused without a lock, so that a flood of attempts on one key takes no connection from
       // others.
-      const full = await findFull(limits, at)
-      if (full.length > 0) return full
-      const keys = bytesList(limits.map(({ key }) => key))
-      const most = `{${limits.map(({ most }) => most).join()}}`
-      return transaction('attempt.take', async run => {
-        await run(LOCK, [keys, at])
-        // A separate statement: it sees the counts of the transactions for which the first statement had to wait.
-        const rows = await run(COUNT, [keys, most, at, secondsAfter(at, windowSeconds)])
-        if (rows.length === 0) return undefined
-        return rows.map(([key, endsAt, countedAt, failures]) => readWindow(key, endsAt, countedAt, failures))
-      })
+      const windows = new Map(await Promise.all(limits.map(async ({ key }) => [key, await find(key)] as const)))
+      const full = fullOf({ limits, at }, key => windows.get(key))
+      return full.length > 0 ? full : count({ limits, at, windowSeconds })
     },
 
-    async fail(keys) {
-      await write(FAIL, [bytesList(keys)])
-    },
+    fail: keys => fail(keys),
 
-    async giveBack(counted, cleared, known) {
-      const keys = [bytesList(counted), bytesOrNull(cleared), bytesOrNull(known?.key)]
-      await write(GIVE_BACK, [...keys, known?.until ?? null])
-    },
+    giveBack: (counted, cleared, known) => giveBack({ counted, cleared, known }),
 
     findKnown,
 

@@ -50,7 +50,7 @@ export const createHeroStore = (
       const stored = readByName(await write(INSERT, lists(sorted.map(toRow))))
       return wanted.map(({ name }) => stored.get(name))
     },
-    ({ name }) => name
+    { keyOf: ({ name }) => name }
   )
 
   return {

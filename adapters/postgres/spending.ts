@@ -29,5 +29,5 @@ export const createSpending = <Item extends { readonly digest: Digest }>(
       const spent = new Set(rows.map(([position]) => Number(position) - 1))
       return items.map((_, index) => spent.has(index))
     },
-    ({ digest }) => digest
+    { keyOf: ({ digest }) => digest }
   )

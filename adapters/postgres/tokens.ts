@@ -1,25 +1,15 @@
 import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
-import { latest } from '../../core/instants.js'
 import type { AccessToken } from '../../core/model.js'
 import type { RefreshToken, TokenStore } from '../../core/ports.js'
 import type { Driver } from './connection/driver.js'
-import { BEGIN_GRANT, BEGIN_GRANT_WITHOUT_USER, beginGrant, grantColumns, readGrant } from './grants.js'
+import { grantColumns, readGrant } from './grants.js'
+import { createIssuing } from './issuing.js'
 import { key, type Lookups } from './lookup/lookups.js'
 import { createRotation } from './rotation.js'
 import { grants, tokens } from './schema.js'
 import { type Row, typed } from './sql/columns.js'
 import { builder, withDriverErrors } from './sql/statements.js'
-import { TOKEN_COLUMNS, tokenValues } from './sql/token-rows.js'
 import { bytesElement, optional, readBytes, readInstant, readTexts } from './sql/values.js'
-
-const insertOf = (beginGrant: string): string => `
-with ${beginGrant}
-insert into token (${TOKEN_COLUMNS})
-select id, $8, $9, $10, $11, $12, $13 from begun
-returning true`
-
-const INSERT = insertOf(BEGIN_GRANT)
-const INSERT_WITHOUT_USER = insertOf(BEGIN_GRANT_WITHOUT_USER)
 
 const accessColumns = {
   grantId: typed(tokens.grantId),
@@ -86,12 +76,7 @@ export const createTokenStore = (driver: Pick<Driver, 'write' | 'writers'>, look
   const rotate = createRotation(driver)
 
   return {
-    async insert(token, generation) {
-      const sweepAt = latest(token.expiresAt, token.refreshExpiresAt)
-      const values = [...beginGrant(token.grant, generation, sweepAt), ...tokenValues(token)]
-      const insert = token.grant.userId === undefined ? INSERT_WITHOUT_USER : INSERT
-      return (await write(insert, values)).length > 0
-    },
+    insert: createIssuing(driver),
 
     findByAccess: lookups.create({
       name: 'token_by_access',

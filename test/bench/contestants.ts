@@ -80,7 +80,8 @@ export const CONTESTANTS: Readonly<Record<ContestantName, Contestant>> = {
     name: 'heroes-pg-cheap',
     label: 'Heroes on PostgreSQL, cheapest hashes',
     store: 'postgres',
-    script: 'heroes-pg-cheap'
+    script: 'heroes-pg-cheap',
+    env: { HASH_CONCURRENCY: '3' }
   },
   'heroes-memory': { ...base, name: 'heroes-memory', label: 'Heroes in memory', store: 'own', script: 'heroes-memory' },
   'heroes-pg-before': {

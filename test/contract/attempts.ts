@@ -245,6 +245,17 @@ export const attemptContract = (test: TestFunction, createStores: CreateStores):
     assert.equal(await attempts.take(limits(7, a, b, c), at(1), WINDOW), undefined)
   })
 
+  test('each of twenty attempts that are given back at once makes room for another', async () => {
+    const { attempts } = await createStores()
+    const some = limits(20, someDigest())
+    const fill = (): Promise<unknown[]> => rivals(() => attempts.take(some, at(0), WINDOW))
+    assert.deepEqual([...new Set(await fill())], [undefined])
+    const counted = some.map(({ key }) => key)
+    await rivals(() => attempts.giveBack(counted, undefined))
+    assert.deepEqual([...new Set(await fill())], [undefined])
+    assert.ok(await attempts.take(some, at(0), WINDOW))
+  })
+
   test('an attempt that is given back during another attempt is neither lost nor given back twice', async () => {
     const { attempts } = await createStores()
     await rounds(

@@ -5,6 +5,13 @@ import { createQueue, type Queue, rejectIfLate, type Waiting } from './queue.js'
 /** Writes all items in one statement. The results are in the order of the items. */
 type WriteAll<Item, Result> = (items: readonly Item[]) => Promise<readonly Result[]>
 
+interface GatherOptions<Item> {
+  /** Items with the same key are never in the same batch. */
+  readonly keyOf?: (item: Item) => string
+  /** How many batches may be under way at once. */
+  readonly maxBatches?: number
+}
+
 /** With one batch under way, PostgreSQL would wait for Node between two statements. */
 const LEAST_BATCHES = 2
 /**
@@ -26,7 +33,7 @@ const RETRIES_AT_ONCE = 4
 export const gather = <Item, Result>(
   { writers }: Pick<Driver, 'writers'>,
   writeAll: WriteAll<Item, Result>,
-  keyOf: (item: Item) => string
+  { keyOf, maxBatches = Math.max(LEAST_BATCHES, Math.floor(writers * PART)) }: GatherOptions<Item> = {}
 ): ((item: Item) => Promise<Result>) => {
   type Batch = readonly Waiting<Item, Result>[]
 
@@ -55,7 +62,6 @@ export const gather = <Item, Result>(
     }
   }
 
-  const maxBatches = Math.max(LEAST_BATCHES, Math.floor(writers * PART))
-  const queue = createQueue({ maxBatches, maxItems: MAX_ITEMS, keyOf, sendBatch })
+  const queue = createQueue({ maxBatches, maxItems: MAX_ITEMS, ...(keyOf && { keyOf }), sendBatch })
   return item => new Promise((resolve, reject) => queue.add({ item, askedAt: performance.now(), resolve, reject }))
 }

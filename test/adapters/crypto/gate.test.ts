@@ -25,7 +25,7 @@ interface Stage {
 }
 
 /** A gate with a clock that only the test moves, beside an event loop of the given utilization. */
-const stage = (t: Test, { places = 1, queue = 64, utilization = 0 } = {}): Stage => {
+const stage = (t: Test, { places = 1, queue = 64, utilization = 0, rest = true } = {}): Stage => {
   let now = 0
   const rests: number[] = []
   t.intercept(globalThis, 'setTimeout', {
@@ -36,7 +36,7 @@ const stage = (t: Test, { places = 1, queue = 64, utilization = 0 } = {}): Stage
     }
   })
   const eventLoopUtilization = () => ({ idle: 0, active: 0, utilization })
-  const pass = createGate(places, queue, { gauge: { now: () => now, eventLoopUtilization } })
+  const pass = createGate(places, queue, { rests: rest, gauge: { now: () => now, eventLoopUtilization } })
   const begun: string[] = []
   const refused: string[] = []
   const finish: (() => void)[] = []
@@ -294,4 +294,13 @@ t.test('a rest is a quarter of a second at most', async t => {
   await call('slow')
   await end(1000)
   t.strictSame(rests, [250])
+})
+
+t.test('where nothing is to rest, the next call has its turn at once, however busy the event loop is', async t => {
+  const { call, begun, rests, end } = stage(t, { utilization: 1, rest: false })
+  await call('first')
+  await call('second')
+  await end(100)
+  t.strictSame(begun, ['first', 'second'])
+  t.strictSame(rests, [])
 })

@@ -25,7 +25,7 @@ const squares = (writers = 4) => {
         items,
         items.map(item => item * item)
       ),
-    String
+    { keyOf: String }
   )
   const turn = () => new Promise(resolve => setImmediate(resolve))
   return {
