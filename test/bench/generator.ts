@@ -25,7 +25,7 @@ export const startLoad = (
   connections: number,
   seconds: number
 ): { readonly done: Promise<Load>; stop(): void } => {
-  const args = generator === 'wrk' ? wrk(url, plan, connections, seconds) : autocannon(url, plan, connections, seconds)
+  const args = commandOf(plan.client ?? generator)(url, plan, connections, seconds)
   const [command = '', ...rest] = args
   const child = track(spawn(command, rest, { stdio: ['ignore', 'pipe', 'pipe'] }))
   let output = ''
@@ -58,7 +58,13 @@ const wrk = (url: string, plan: Plan, connections: number, seconds: number): str
   ...Object.entries({ ...plan, host: new URL(url).host, seed: seed++ }).map(([key, value]) => `${key}=${value}`)
 ]
 
-const autocannon = (url: string, plan: Plan, connections: number, seconds: number): string[] => [
-  ...[process.execPath, '--import', 'tsx', fileURLToPath(new URL('load-autocannon.ts', import.meta.url))],
-  JSON.stringify({ url, plan, connections, seconds })
-]
+/** A program of this folder that gets everything in one argument. */
+const script =
+  (name: string) =>
+  (url: string, plan: Plan, connections: number, seconds: number): string[] => [
+    ...[process.execPath, '--import', 'tsx', fileURLToPath(new URL(name, import.meta.url))],
+    JSON.stringify({ url, plan, connections, seconds })
+  ]
+
+const commandOf = (client: 'wrk' | 'autocannon' | 'fetch') =>
+  client === 'wrk' ? wrk : script(client === 'fetch' ? 'load-fetch.ts' : 'load-autocannon.ts')

@@ -5,6 +5,8 @@ import { BASIC, CHAINS_FILE, PASSWORD, PREFIX, TOKENS_FILE, USERS } from './data
 export interface Plan {
   readonly kind: 'get' | 'create' | 'refresh' | 'code' | 'login'
   readonly path: string
+  /** Undefined for the fastest client that there is: `generator`. Only reads can be sent by `fetch`. */
+  readonly client?: 'fetch'
   /** The number of the first secret. A run uses each secret once, in ascending order. */
   readonly first?: number
   readonly prefix?: string

@@ -120,7 +120,7 @@ export const samplesOf = (results: Results, name: ContestantName, label: string)
 export const ratioOf = (
   ours: readonly Sample[],
   theirs: readonly Sample[],
-  figure: 'rate' | 'p50' | 'p99' = 'rate'
+  figure: 'rate' | 'p50' | 'p99' | 'nodeCpu' = 'rate'
 ): number | undefined => {
   const ratios = ours.flatMap((sample, round) => {
     const other = theirs[round]

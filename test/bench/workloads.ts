@@ -1,5 +1,6 @@
 import type { Workload } from './bench.js'
 import { before } from './workloads/before.js'
+import { clients } from './workloads/clients.js'
 import { code } from './workloads/code.js'
 import { create } from './workloads/create.js'
 import { growth } from './workloads/growth.js'
@@ -21,6 +22,7 @@ import { workers } from './workloads/workers.js'
 /** The workloads by their names on the command line, in the order of a whole run. */
 export const WORKLOADS: Readonly<Record<string, Workload>> = {
   read,
+  clients,
   create,
   refresh,
   code,

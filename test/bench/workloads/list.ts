@@ -1,10 +1,10 @@
-import type { Fact, Outcome, Row, Workload } from '../bench.js'
+import type { Bench, Fact, Outcome, Row, Workload } from '../bench.js'
 import { ask } from '../checks.js'
 import { usual } from '../contestants.js'
 import { PREFIX, secret } from '../data.js'
 import { getPlan } from '../plan.js'
 import type { Running } from '../processes.js'
-import { type Race, ratioOf, rowsOf, run, type Setting, samplesOf } from '../race.js'
+import { fact, type Race, ratioOf, rowsOf, run, type Setting, samplesOf } from '../race.js'
 
 const MILLION = 1_000_000
 const PAGE = 50
@@ -53,7 +53,35 @@ export const list: Workload = async bench => {
     const value = ratioOf(samplesOf(results, 'heroes-pg', setting.label), samplesOf(results, 'a1', setting.label))
     if (value !== undefined) facts.push({ what: `GET /heroes, ${setting.label}, × by hand`, value })
   }
-  return { title: 'GET /heroes', rows, facts } satisfies Outcome
+  const { rows: found, facts: compared } = await byName(bench)
+  return { title: 'GET /heroes', rows: [...rows, ...found], facts: [...facts, ...compared] } satisfies Outcome
+}
+
+/** Heroes by a part of the name that few have, beside heroes by their id, among a million. */
+const byName = async (bench: Bench): Promise<Pick<Outcome, 'rows' | 'facts'>> => {
+  const [id, name]: readonly [Setting, Setting] = [
+    { label: 'by id, of 1,000,000', connections: 1, path: '/heroes/{hero}', leastSeconds: 5 },
+    { label: 'by a part of the name', connections: 1, path: '/heroes?name=ero+{hero}', leastSeconds: 5 }
+  ]
+  const sizes = { ...usual(10_000), heroes: MILLION }
+  const race: Race = {
+    entrants: [{ name: 'heroes-pg', settings: [id, name] }],
+    sizes,
+    fresh: false,
+    check: running => checkList(running, `/heroes?name=ero+${MILLION}`, 1),
+    plan: (running, { path = '' }) => getPlan(running, path, sizes.tokens, MILLION)
+  }
+  const results = await run(bench, race)
+  await bench.postgres.forget(sizes)
+  const [byId, byPart] = [id, name].map(({ label }) => samplesOf(results, 'heroes-pg', label))
+  return {
+    rows: rowsOf(race, results, () => undefined),
+    facts: fact('?name= among 1,000,000, p50 × a look-up by id', ratioOf(byPart ?? [], byId ?? [], 'p50'), {
+      floor: 50,
+      goal: 10,
+      atMost: true
+    })
+  }
 }
 
 const checkList = async (running: Running, path: string, expected: number): Promise<void> => {
