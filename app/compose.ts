@@ -2,11 +2,14 @@ import { createCrypto, systemClock } from '../adapters/crypto/crypto.js'
 import type {
   Observer as DatabaseObserver,
   Inspection,
+  NameIndexLack,
   Database as PostgresDatabase
 } from '../adapters/postgres/database.js'
 import { createUseCases, DomainError, type Events, type UseCases } from '../core/index.js'
 import { readClockOffset } from './clock-offset.js'
 import { type DatabaseSettings, type ServerSettings, type Settings, UnusableSettingError } from './settings.js'
+
+export type { NameIndexLack } from '../adapters/postgres/database.js'
 
 /** The stores, and what a process needs to set their database up, check it and close it. */
 export type Database = Omit<PostgresDatabase, 'inspect'>
@@ -45,7 +48,7 @@ export const compose = async (settings: Settings, observer: Observer = {}): Prom
  * As long as not every host has had its time, a statement that has waited too long for a connection says nothing: the
  * connection goes on trying.
  */
-const afterEveryHost = async (settings: DatabaseSettings, work: () => Promise<void>): Promise<void> => {
+const afterEveryHost = async <T>(settings: DatabaseSettings, work: () => Promise<T>): Promise<T> => {
   const seconds = settings.kind === 'server' ? settings.hosts.length * (settings.connectTimeoutSeconds ?? 2) : 0
   const until = performance.now() + seconds * 1000
   for (;;) {
@@ -58,12 +61,21 @@ const afterEveryHost = async (settings: DatabaseSettings, work: () => Promise<vo
 }
 
 /**
- * Applies pending migrations, or with `MIGRATE=false` checks that none is pending. Rejects with an
- * {@link UnusableSettingError} when the database server cannot be reached, is unfit or lacks a migration.
+ * Applies pending migrations, or with `MIGRATE=false` checks that none is pending. Resolves with what the database lacks
+ * and the service can do without. Rejects with an {@link UnusableSettingError} when the database server cannot be reached,
+ * is unfit or lacks a migration.
  */
-export const prepareSchema = async ({ database }: Pick<Composition, 'database'>, settings: Settings): Promise<void> => {
+export const prepareSchema = async (
+  { database }: Pick<Composition, 'database'>,
+  settings: Settings
+): Promise<readonly NameIndexLack[]> => {
   try {
-    await afterEveryHost(settings.database, settings.migrate ? database.migrate : database.requireSchema)
+    if (settings.migrate) {
+      const lack = await afterEveryHost(settings.database, database.migrate)
+      return lack === undefined ? [] : [lack]
+    }
+    await afterEveryHost(settings.database, database.requireSchema)
+    return []
   } catch (error) {
     // By name and not by `instanceof`: an import of the class would load the PostgreSQL adapter for every engine.
     const { name, message, cause } = Object(error)
@@ -150,7 +162,7 @@ const openDatabase = async (settings: DatabaseSettings, observer: Observer): Pro
   switch (settings.kind) {
     case 'memory': {
       const { createMemoryStores } = await import('../adapters/memory/stores.js')
-      const doNothing = async (): Promise<void> => {}
+      const doNothing = async (): Promise<undefined> => undefined
       const now = async (): Promise<Date> => new Date()
       return {
         stores: createMemoryStores(),

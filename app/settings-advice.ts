@@ -18,6 +18,12 @@ export const fine = (message: string): Judgement => ({ verdict: 'fine', message 
 export const risky = (message: string, advice: string): Judgement => ({ verdict: 'risky', message, advice })
 export const wrong = (message: string, advice: string): Judgement => ({ verdict: 'wrong', message, advice })
 
+/** What is said of a database without an index for parts of the names of heroes. */
+export const lacksNameIndex = ({ reason, remedy }: { readonly reason: string; readonly remedy: string }): Finding => ({
+  check: 'pg_trgm',
+  ...risky(`every hero is read to find a part of a name: ${reason}`, remedy)
+})
+
 interface SettingCheck {
   /** The setting that is judged. */
   readonly check: string

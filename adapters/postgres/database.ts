@@ -9,6 +9,7 @@ import { createHeroStore } from './heroes.js'
 import { type Inspection, inspect } from './inspection.js'
 import { createLookups } from './lookup/lookups.js'
 import { createCheck, migrate, requireSchema } from './migrations.js'
+import { makeNameIndex, type NameIndexLack } from './name-index.js'
 import { createScopeStore } from './scopes.js'
 import { createTokenStore } from './tokens.js'
 import { createUserStore } from './users.js'
@@ -21,6 +22,7 @@ export type { ServerOptions } from './connection/server.js'
 export type { ServerAddress, Tls } from './connection/socket.js'
 export type { Inspection, Missing } from './inspection.js'
 export { type SchemaState, UnfitDatabaseError } from './migrations.js'
+export type { NameIndexLack } from './name-index.js'
 
 /** An open database: the stores, and what a process needs to set it up, look after it and close it. */
 export interface Database {
@@ -28,9 +30,11 @@ export interface Database {
   /**
    * Applies pending migrations. After it has failed, the stores reject with the same error until it, or
    * {@link requireSchema}, succeeds. When several instances call it at once, one of them applies the migrations and the
-   * others wait. Rejects with an {@link UnfitDatabaseError} when the database's encoding is not UTF8.
+   * others wait. Then it makes the index by which heroes are found by a part of their name, where PostgreSQL lets it:
+   * resolves with why there is none, undefined where there is one. The embedded engine has none, and of that nothing is
+   * said. Rejects with an {@link UnfitDatabaseError} when the database's encoding is not UTF8.
    */
-  migrate(): Promise<void>
+  migrate(): Promise<NameIndexLack | undefined>
   /** Rejects with an {@link UnfitDatabaseError} when a migration is pending or the encoding is not UTF8. */
   requireSchema(): Promise<void>
   /** Rejects with `unavailable` while the database cannot be reached, takes no writes or lacks its schema. */
@@ -116,7 +120,10 @@ const databaseOn = (driver: Driver, { onLookups }: Observer, separateReader = fa
       tokens: createTokenStore(guarded, lookups),
       attempts: createAttemptStore(guarded, lookups)
     },
-    migrate: () => prepare(migrate),
+    async migrate() {
+      await prepare(migrate)
+      return driver.connections && makeNameIndex(driver)
+    },
     requireSchema: () => prepare(requireSchema),
     check: () => orRefuse(check),
     async now() {

@@ -2,6 +2,7 @@ import { getTableName } from 'drizzle-orm'
 import type { Driver, Run } from './connection/driver.js'
 import { StatementError } from './connection/errors.js'
 import { APPLIED, readSchemaState, type SchemaState } from './migrations.js'
+import { findNameIndex, type NameIndexLack } from './name-index.js'
 import { attempts, clients, codes, grants, heroes, scopes, tokens, users } from './schema.js'
 
 /** What an operator may want to know of a database before a service relies on it. */
@@ -28,6 +29,8 @@ export interface Inspection {
   readonly schema: SchemaState | undefined
   /** Whether the role may make tables, as migrations do. */
   readonly mayMigrate: boolean
+  /** That there is no index by which heroes are found by a part of their name; undefined where there is one. */
+  readonly nameIndex: NameIndexLack | undefined
   /** What the role lacks, such as `delete on hero`, by privilege and table. Empty where there are no tables yet. */
   readonly missing: readonly Missing[]
   /**
@@ -65,6 +68,7 @@ export const inspect = async (driver: Driver, separateReader: boolean): Promise<
     encrypted: row[8] === true,
     takesWrites: row[9] === true,
     mayMigrate: row[10] === true,
+    nameIndex: await findNameIndex(write),
     schema,
     missing: schema?.applied === false ? [] : await readMissing(write),
     pooled: separateReader ? await isPooled(driver) : undefined

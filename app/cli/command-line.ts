@@ -1,9 +1,10 @@
 import { createRequire } from 'node:module'
 import { Command, CommanderError } from 'commander'
 import { DomainError } from '../../core/index.js'
-import { compose, folderInUse, prepareSchema } from '../compose.js'
+import { compose, folderInUse, type NameIndexLack, prepareSchema } from '../compose.js'
 import type { Administration } from '../control/protocol.js'
 import { type Environment, readSettings, SettingError, type Settings, settingsHelp } from '../settings.js'
+import { lacksNameIndex } from '../settings-advice.js'
 import { addClientCommands } from './clients.js'
 import type { CommandContext } from './context.js'
 import { addDoctorCommand } from './doctor.js'
@@ -83,9 +84,15 @@ export const runCommand = async (
     .description('applies pending migrations')
     .option('--json', 'print JSON')
     .action(({ json }: { json?: true }) =>
-      administer(env, stderr, async () => context.print(json, { upToDate: true }, ['The database is up to date.']), {
-        migrate: true
-      })
+      administer(
+        env,
+        stderr,
+        async (_useCases, lacks) => {
+          const lines = lacks.map(lacksNameIndex).map(({ message, advice }) => `But ${message}; ${advice}`)
+          context.print(json, { upToDate: true }, ['The database is up to date.', ...lines])
+        },
+        { migrate: true }
+      )
     )
   program
     .command('openapi')
@@ -123,7 +130,7 @@ export const runCommand = async (
 const administer = async (
   env: Environment,
   stderr: Pick<StatusLine, 'write'>,
-  work: (useCases: Administration) => Promise<void>,
+  work: (useCases: Administration, lacks: readonly NameIndexLack[]) => Promise<void>,
   changes: Partial<Settings> = {}
 ): Promise<void> => {
   const settings = { ...readSettings(env), ...changes }
@@ -140,10 +147,10 @@ const administer = async (
     if (service === undefined) throw error
     return service
   })
-  if ('useCases' in composition) return work(composition.useCases).finally(composition.close)
+  if ('useCases' in composition) return work(composition.useCases, []).finally(composition.close)
   try {
-    await prepareSchema(composition, settings)
-    await work(composition.createUseCases(events))
+    const lacks = await prepareSchema(composition, settings)
+    await work(composition.createUseCases(events), lacks)
   } finally {
     await composition.database.close()
   }

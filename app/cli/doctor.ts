@@ -9,6 +9,7 @@ import {
   fine,
   isThisMachine,
   type Judgement,
+  lacksNameIndex,
   risky,
   wrong
 } from '../settings-advice.js'
@@ -134,6 +135,13 @@ const SERVER_CHECKS: readonly ServerCheck[] = [
       if (schema?.applied === false) return undefined
       if (missing.length === 0) return fine('the role may read and change every table')
       return wrong(`the role may not ${listPrivileges(missing)}`, 'grant it these')
+    }
+  },
+  {
+    check: 'pg_trgm',
+    judge: ({ schema, nameIndex }) => {
+      if (schema?.applied !== true) return undefined
+      return nameIndex === undefined ? fine('there is an index for parts of names') : lacksNameIndex(nameIndex)
     }
   },
   {

@@ -1,10 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { DomainError } from '../../core/index.js'
-import { type Composition, compose, lacksWrites, mayPrepareLater, prepareSchema } from '../compose.js'
+import {
+  type Composition,
+  compose,
+  lacksWrites,
+  mayPrepareLater,
+  type NameIndexLack,
+  prepareSchema
+} from '../compose.js'
 import type { buildServer } from '../http/server.js'
 import type { Settings } from '../settings.js'
-import { keptSecret, startWarnings } from '../settings-advice.js'
+import { keptSecret, lacksNameIndex, startWarnings } from '../settings-advice.js'
 import { type Chores, startChores } from './chores.js'
 import { takeCommands } from './commands.js'
 import { createDrain } from './drain.js'
@@ -47,45 +54,46 @@ const serveUntil = async (stop: Stop, settings: Settings, stdout: Output, member
   const [composition, { buildServer }] = await Promise.all([compose(settings, metrics), import('../http/server.js')])
   try {
     // The schema may have to wait minutes for another instance's migration. A signal ends the wait.
-    const prepared = await Promise.race([isPrepared(composition, settings), stop.signalled])
+    const preparing = prepare(composition, settings)
+    await Promise.race([preparing, stop.signalled])
     if (!stop.asked())
-      await runServer(buildServer, composition, metrics, stop, settings, stdout, prepared === true, member)
+      await runServer(buildServer, composition, metrics, stop, settings, stdout, await preparing, member)
   } finally {
     await composition.database.close()
   }
 }
 
-/** False when the database answers and takes no writes. */
-const isPrepared = async (composition: Composition, settings: Settings): Promise<boolean> => {
+/** What the database lacks. Undefined when it answers and takes no writes, so that nothing is prepared. */
+const prepare = async (composition: Composition, settings: Settings): Promise<readonly NameIndexLack[] | undefined> => {
   try {
-    await prepareSchema(composition, settings)
-    return true
+    return await prepareSchema(composition, settings)
   } catch (error) {
-    if (lacksWrites(error)) return false
+    if (lacksWrites(error)) return undefined
     throw error
   }
 }
 
 const RETRY_MILLISECONDS = 1000
 
-/** Prepares the schema once the database takes writes. Rejects when it turns out to be unfit. */
+/** Prepares the schema once the database takes writes. Resolves with what it lacks. Rejects when it turns out to be unfit. */
 const prepareLater = async (
   composition: Composition,
   stop: Stop,
   settings: Settings,
   log: Pick<Logger, 'info' | 'warn'>
-): Promise<void> => {
+): Promise<readonly NameIndexLack[]> => {
   log.warn('the database takes no writes; until it does, requests that need it are answered with 503')
   while (!stop.asked()) {
     await sleep(RETRY_MILLISECONDS, undefined, { ref: false })
     try {
-      await prepareSchema(composition, settings)
+      const lacks = await prepareSchema(composition, settings)
       log.info('the database takes writes')
-      return
+      return lacks
     } catch (error) {
       if (!mayPrepareLater(error)) throw error
     }
   }
+  return []
 }
 
 const runServer = async (
@@ -95,7 +103,7 @@ const runServer = async (
   stop: Stop,
   settings: Settings,
   stdout: Output,
-  prepared: boolean,
+  lacks: readonly NameIndexLack[] | undefined,
   member: CrewMember | undefined
 ): Promise<void> => {
   const log = createLog(settings.logLevel, undefined, { worker: member?.number })
@@ -130,15 +138,21 @@ const runServer = async (
     log.logger.info({ host: settings.host, port, publicUrl: publicUrl() }, 'listening')
     const warn = createWarn(log.logger)
     if (member === undefined) startWarnings(settings).forEach(warn)
-    // One worker does them for all.
-    if (member === undefined || member.number === 1) chores = startChores(useCases, database, log.logger)
+    // One worker does for all what is to be done once.
+    const isFirst = member === undefined || member.number === 1
+    if (isFirst) chores = startChores(useCases, database, log.logger)
+    if (isFirst) lacks?.map(lacksNameIndex).forEach(warn)
     member?.listening()
     if (instructions !== undefined) {
       // Whoever reads standard output may have left, which must not end the service.
       stdout.on('error', () => {}).write(instructions)
       if (stdout.isTTY !== true) warn(keptSecret)
     }
-    const later = prepared ? undefined : prepareLater(composition, stop, settings, log.logger)
+    const prepareNow = async (): Promise<void> => {
+      const found = await prepareLater(composition, stop, settings, log.logger)
+      if (isFirst) found.map(lacksNameIndex).forEach(warn)
+    }
+    const later = lacks === undefined ? prepareNow() : undefined
     await Promise.race([stop.signalled, later?.then(() => stop.signalled) ?? stop.signalled])
     await delayDrain(stop, settings, log.logger)
     log.logger.info('shutting down')

@@ -83,7 +83,7 @@ t.test('every connection plans a statement once for all values', async t => {
   }
 })
 
-t.test('no statement reads a table of 100,000 rows whole, except full lists and the filter by name', async t => {
+t.test('no statement reads a table of 100,000 rows whole, except full lists', async t => {
   const { url, drop } = await createDatabase()
   t.teardown(drop)
   const database = await openServer(url, SETTINGS)
@@ -102,7 +102,8 @@ t.test('no statement reads a table of 100,000 rows whole, except full lists and 
   const noting =
     (run: Run): Run =>
     (text, values) => {
-      statements.set(method, (statements.get(method) ?? new Set<string>()).add(text))
+      // A setting has no plan.
+      if (!text.startsWith('set ')) statements.set(method, (statements.get(method) ?? new Set<string>()).add(text))
       return run(text, values)
     }
   const driver = connectServer(url, SETTINGS)
@@ -138,6 +139,8 @@ t.test('no statement reads a table of 100,000 rows whole, except full lists and 
     'heroes.find': () => heroes.find(1),
     'heroes.find of several': () => Promise.all([heroes.find(1), heroes.find(2)]),
     'heroes.list': () => heroes.list({ nameContains: undefined, after: undefined, limit: undefined }),
+    'heroes.list by a part of the name': () =>
+      heroes.list({ nameContains: 'ero 5', after: undefined, limit: undefined }),
     'heroes.insert': () => heroes.insert({ name: 'a new hero' }),
     'heroes.replace': () => heroes.replace(1, { name: 'a new name' }),
     'heroes.remove': () => heroes.remove(1),

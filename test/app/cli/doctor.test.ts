@@ -252,6 +252,7 @@ const SOUND: Exclude<Inspected, string> = {
   takesWrites: true,
   schema: { applied: true, pending: 0, later: false },
   mayMigrate: true,
+  nameIndex: undefined,
   missing: [],
   pooled: false,
   offSeconds: 0.1
@@ -284,6 +285,7 @@ t.test('each fact of a server that may cost data, secrets or the service is told
     ['schema', 'wrong', { schema: { ...schema, pending: 1 } }, { MIGRATE: 'false' }],
     ['schema', 'wrong', { schema: { ...schema, pending: 2 }, mayMigrate: false }],
     ['privileges', 'wrong', { missing: [{ privilege: 'delete', table: 'hero' }] }],
+    ['pg_trgm', 'risky', { nameIndex: { reason: 'there is none', remedy: 'make one' } }],
     ['fsync', 'wrong', { fsync: false }],
     ['full_page_writes', 'risky', { fullPageWrites: false }],
     ['synchronous_commit', 'risky', { synchronousCommit: false }],
