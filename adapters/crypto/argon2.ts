@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { hash as argon2id, parseOptions, verify as verifyArgon2id } from '@node-rs/argon2'
+import { hash, hashSync, parseOptions, verify, verifySync } from '@node-rs/argon2'
 import { DomainError } from '../../core/errors.js'
 import type { PasswordHash } from '../../core/model.js'
 import type { PasswordHasher } from '../../core/ports.js'
@@ -45,6 +45,12 @@ const PAUSE = 50
 /** In KiB, times the passes: after a hash up to this cost, which takes half a millisecond, nothing rests. */
 const SHORT = 2048
 
+/**
+ * In KiB, times the passes: a hash up to this cost is made at once. To have a thread make it takes longer than the hash
+ * itself, which is over in a twentieth of a millisecond. Only tests have hashes so cheap.
+ */
+const TINY = 64
+
 const SALT_BYTES = 16
 const HASH_BYTES = 32
 
@@ -56,6 +62,7 @@ export const createPasswordHasher = ({
 }: PasswordHasherOptions = {}): Argon2Hasher => {
   const { memoryCost, timeCost, parallelism } = parameters
   const rests = memoryCost * timeCost > SHORT
+  const isTiny = memoryCost * timeCost <= TINY
   const pass = createGate(concurrency, queue, { rests, onBegin: onHash && (waited => onHash(waited / 1000)) })
   const current = `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$`
   // The hash to compare with when there is none; nobody knows a password for it. It is made of random bytes and not
@@ -66,9 +73,14 @@ export const createPasswordHasher = ({
     const salt = randomBytes(SALT_BYTES)
     // The package has const enums for algorithm and version, which `isolatedModules` cannot read. Its default is
     // argon2id, version 19.
-    const hash = await argon2id(secret, { memoryCost, timeCost, parallelism, outputLen: HASH_BYTES, salt })
-    return { hash, salt: salt.toString('base64') }
+    const options = { memoryCost, timeCost, parallelism, outputLen: HASH_BYTES, salt }
+    const phc = await (isTiny ? atOnce(() => hashSync(secret, options)) : hash(secret, options))
+    return { hash: phc, salt: salt.toString('base64') }
   }
+
+  /** A stored hash may cost more than the hashes that are made now. */
+  const compare = (phc: string, secret: string): Promise<boolean> =>
+    isTiny && phc.startsWith(current) ? atOnce(() => verifySync(phc, secret)) : verify(phc, secret)
 
   const takeTurns = createTurns(concurrency)
   /** Waits until nobody else wants the place. */
@@ -86,11 +98,11 @@ export const createPasswordHasher = ({
   /** What the password is to `stored`. Every mismatch takes the same work. */
   const judge = async (password: string, stored: PasswordHash | undefined): Promise<'match' | 'stale' | 'mismatch'> => {
     const adopted = stored && splitAdopted(stored)
-    const hash = adopted?.inner ?? stored?.hash ?? ''
-    const wellFormed = isWellFormed(hash)
+    const phc = adopted?.inner ?? stored?.hash ?? ''
+    const wellFormed = isWellFormed(phc)
     const secret = adopted === undefined ? password : await hashAsPredecessor(password, adopted.salt)
-    if ((await verifyArgon2id(wellFormed ? hash : dummy, secret)) && wellFormed) {
-      return hash === stored?.hash && hash.startsWith(current) ? 'match' : 'stale'
+    if ((await compare(wellFormed ? phc : dummy, secret)) && wellFormed) {
+      return phc === stored?.hash && phc.startsWith(current) ? 'match' : 'stale'
     }
     // Without this a mismatch would tell who came from the predecessor and has not logged in since.
     if (adopted === undefined) await hashAsPredecessor(password, dummy)
@@ -110,6 +122,12 @@ export const createPasswordHasher = ({
     waiting: pass.waiting
   }
 }
+
+/** Runs `work` now. It counts as under way for the rest of this turn of the event loop, as work in a thread does. */
+const atOnce = <T>(work: () => T): Promise<T> =>
+  new Promise(resolve => {
+    setImmediate(resolve, work())
+  })
 
 const phcBase64 = (bytes: Buffer): string => bytes.toString('base64').replaceAll('=', '')
 
