@@ -75,25 +75,28 @@ const prepare = async (composition: Composition, settings: Settings): Promise<re
 
 const RETRY_MILLISECONDS = 1000
 
-/** Prepares the schema once the database takes writes. Resolves with what it lacks. Rejects when it turns out to be unfit. */
+/**
+ * Prepares the schema once the database takes writes. Resolves with what the database lacks, undefined after a signal.
+ * Rejects when it turns out to be unfit.
+ */
 const prepareLater = async (
   composition: Composition,
   stop: Stop,
   settings: Settings,
   log: Pick<Logger, 'info' | 'warn'>
-): Promise<readonly NameIndexLack[]> => {
+): Promise<readonly NameIndexLack[] | undefined> => {
   log.warn('the database takes no writes; until it does, requests that need it are answered with 503')
-  while (!stop.asked()) {
+  let lacks: readonly NameIndexLack[] | undefined
+  while (lacks === undefined && !stop.asked()) {
     await sleep(RETRY_MILLISECONDS, undefined, { ref: false })
     try {
-      const lacks = await prepareSchema(composition, settings)
+      lacks = await prepareSchema(composition, settings)
       log.info('the database takes writes')
-      return lacks
     } catch (error) {
       if (!mayPrepareLater(error)) throw error
     }
   }
-  return []
+  return lacks
 }
 
 const runServer = async (
@@ -150,7 +153,7 @@ const runServer = async (
     }
     const prepareNow = async (): Promise<void> => {
       const found = await prepareLater(composition, stop, settings, log.logger)
-      if (isFirst) found.map(lacksNameIndex).forEach(warn)
+      if (isFirst) found?.map(lacksNameIndex).forEach(warn)
     }
     const later = lacks === undefined ? prepareNow() : undefined
     await Promise.race([stop.signalled, later?.then(() => stop.signalled) ?? stop.signalled])

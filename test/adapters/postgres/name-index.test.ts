@@ -1,13 +1,12 @@
+import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 import t, { type Test } from 'tap'
-import { connectServer } from '../../../adapters/postgres/connection/server.js'
 import { type Database, openServer } from '../../../adapters/postgres/database.js'
-import { createHeroStore } from '../../../adapters/postgres/heroes.js'
-import { createLookups } from '../../../adapters/postgres/lookup/lookups.js'
+import type { Stores } from '../../../core/ports.js'
 import { ODD_TEXTS } from '../../contract/records.js'
 import { heroes } from '../../support/command.js'
-import { createDatabase } from '../../support/postgres.js'
+import { createDatabase, execute } from '../../support/postgres.js'
 import { startProcess } from '../../support/process.js'
 
 const INDEX = 'hero_name_trigrams'
@@ -43,47 +42,50 @@ t.test('of twenty instances that migrate at once, none fails, and there is one i
   t.equal((await instances[0]?.inspect())?.nameIndex, undefined)
 })
 
-t.test('through the index each part of a name finds what JavaScript finds', async t => {
+t.test('a part of a name finds what JavaScript finds, through the index where it is rare', async t => {
   const { url, sql, open } = await createPlace(t)
-  const { migrate } = await open()
-  await migrate()
   const names = [
     ...ODD_TEXTS.flatMap(text => [`${text}abc`, `ABC ${text} Ünï`, `${text}${text}${text}`]),
-    ...Array.from({ length: 3000 }, (_, i) => `hero ${i}`)
+    ...Array.from({ length: 20_000 }, (_, i) => `hero ${i}`)
   ]
+  const list = async (stores: Stores, nameContains?: string, limit?: number): Promise<readonly string[]> =>
+    (await stores.heroes.list({ nameContains, after: undefined, limit })).map(({ name }) => name)
+  /** Resolves once PostgreSQL has counted more reads, which it does by the end of a connection at the latest. */
+  const untilRead = async (index: string, before = 0): Promise<void> => {
+    while ((await reads(index)) <= before) await sleep(10)
+  }
+  const reads = async (index: string): Promise<number> =>
+    Number((await sql`select idx_scan from pg_stat_user_indexes where indexrelname = ${index}`)[0]?.idx_scan)
+
+  const first = await open()
+  await first.migrate()
+  await first.stores.heroes.insertAll(names.map(name => ({ name })))
+  await sql`vacuum analyze hero`
+  t.equal((await list(first.stores, 'hero', 10)).length, 10)
+  await first.close()
+  await untilRead('hero_pkey')
+  t.equal(await reads(INDEX), 0)
+
+  const second = await open()
+  t.same(await list(second.stores, 'hero 19999', 10), ['hero 19999'])
+  await second.close()
+  await untilRead(INDEX)
+  const before = await reads(INDEX)
+
   // Without the order of ids PostgreSQL has this index alone.
   await sql.unsafe(`alter database ${new URL(url).pathname.slice(1)} set enable_indexscan = off`)
-  const driver = connectServer(url, { pool: 2, prepare: true })
-  const store = createHeroStore(driver, createLookups(driver))
-  await store.insertAll(names.map(name => ({ name })))
-  await sql`vacuum analyze hero`
-  const kept = (await store.list({ nameContains: undefined, after: undefined, limit: undefined })).map(
-    ({ name }) => name
-  )
-  for (const nameContains of [
-    ...ODD_TEXTS.map(text => `${text}${text}`),
-    'abc',
-    'ÜNÏ',
-    ' ün',
-    'ero 29',
-    'ero_',
-    '%ro',
-    'ö'
-  ]) {
-    const found = await store.list({ nameContains, after: undefined, limit: undefined })
-    const part = nameContains.toLowerCase()
+  const third = await open()
+  const kept = await list(third.stores)
+  const parts = [...ODD_TEXTS.map(text => `${text}${text}`), 'abc', 'ÜNÏ', ' ün', 'ero 29', 'ero_', '%ro', 'ö']
+  for (const part of parts) {
     t.same(
-      found.map(({ name }) => name),
-      kept.filter(name => name.toLowerCase().includes(part)),
-      JSON.stringify(nameContains)
+      await list(third.stores, part),
+      kept.filter(name => name.toLowerCase().includes(part.toLowerCase())),
+      JSON.stringify(part)
     )
   }
-  const scans = async (): Promise<number> =>
-    Number((await sql`select idx_scan from pg_stat_user_indexes where indexrelname = ${INDEX}`)[0]?.idx_scan)
-  // PostgreSQL counts what a connection did by its end at the latest.
-  await driver.close()
-  while ((await scans()) === 0) await sleep(10)
-  t.pass('the index was read')
+  await third.close()
+  await untilRead(INDEX, before)
 })
 
 t.test('names that wait for their place in the index get it after they were stored, and after a search', async t => {
@@ -126,9 +128,6 @@ t.test('where no index can be made, why is told with what the owner does, and pa
     const lack = await migrate()
     t.match(lack, { reason, remedy: /`create extension if not exists pg_trgm`.*`create index concurrently .*`/ })
     t.type((await inspect()).nameIndex?.reason, 'string')
-    const env = { DATABASE_URL: url }
-    t.match(await heroes(['migrate'], env), { code: 0, stderr: '', stdout: reason })
-    t.match(await heroes(['migrate', '--json'], env), { code: 0, stderr: '', stdout: '{"upToDate":true}\n' })
   }
   const service = startProcess(t, ['serve'], { DATABASE_URL: url, PORT: '0' })
   await service.until(/"listening"/)
@@ -138,6 +137,13 @@ t.test('where no index can be made, why is told with what the owner does, and pa
     `drop index ${INDEX}; insert into hero (name, name_lower) select i, i from generate_series(1, ${MANY}) i`
   )
   await expectLack(/more than 10000 heroes are there/)
+  const env = { DATABASE_URL: url }
+  t.match(await heroes(['migrate'], env), {
+    code: 0,
+    stderr: '',
+    stdout: /up to date.\nBut .*more than 10000.*create index/
+  })
+  t.match(await heroes(['migrate', '--json'], env), { code: 0, stderr: '', stdout: '{"upToDate":true}\n' })
   await startProcess(t, ['serve'], { DATABASE_URL: url, PORT: '0' }).until(/"check":"pg_trgm".*more than 10000/)
   t.equal((await stores.heroes.list({ nameContains: '999', after: undefined, limit: undefined })).length, 19)
 
@@ -153,4 +159,33 @@ t.test('where no index can be made, why is told with what the owner does, and pa
   })
   t.equal(await migrate(), undefined)
   t.ok(await hasIndex(sql))
+})
+
+t.test('a server without the extension, and a role that may not make the index, are named', async t => {
+  const { url, sql, open } = await createPlace(t)
+  const { migrate } = await open()
+  await migrate()
+  await sql.unsafe(`drop index ${INDEX}`)
+  const role = `role_${randomBytes(4).toString('hex')}`
+  await sql.unsafe(
+    `create role ${role} login password 'secret'; grant select on drizzle.__drizzle_migrations to ${role}`
+  )
+  t.teardown(() => execute(url, `drop owned by ${role}; drop role ${role}`))
+  await sql.unsafe(`grant usage on schema drizzle to ${role}`)
+  const address = new URL(url)
+  address.username = role
+  address.password = 'secret'
+  const limited = await openServer(address.href, { pool: 2, prepare: true })
+  t.teardown(limited.close)
+  t.match(await limited.migrate(), { reason: /permission denied for table hero/ })
+  await sql.unsafe(`grant select on hero to ${role}`)
+  t.match(await limited.migrate(), { reason: 'must be owner of table hero' })
+
+  // The view stands in front of PostgreSQL's own, so that the server seems to have no extension.
+  await sql`create view public.pg_available_extensions as select ''::name as name`
+  await sql.unsafe(`alter role ${role} set search_path = public, pg_catalog`)
+  const bare = await openServer(address.href, { pool: 2, prepare: true })
+  t.teardown(bare.close)
+  await sql.unsafe(`grant select on public.pg_available_extensions to ${role}`)
+  t.match(await bare.migrate(), { reason: 'the server does not have the extension pg_trgm' })
 })
