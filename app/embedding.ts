@@ -10,7 +10,7 @@ import {
   type ServerOptions,
   type TypeBox
 } from './http/server.js'
-import { createLog, type LogOptions, type ProcessLog } from './serve/log.js'
+import { createLog, type Lines, type LogOptions, type ProcessLog } from './serve/log.js'
 import { createSecurityLog } from './serve/security-log.js'
 
 export {
@@ -18,6 +18,7 @@ export {
   createLog,
   createSecurityLog,
   type Http,
+  type Lines,
   type Log,
   type LogFailure,
   type LogOptions,

@@ -10,7 +10,7 @@ export const openApi = async (settings: Settings): Promise<string> => {
   const { createUseCases, database } = await compose({ ...settings, database: { kind: 'memory' } })
   const http = buildServer({
     ...settings,
-    useCases: createUseCases(createSecurityLog(log.logger)),
+    useCases: createUseCases(createSecurityLog(log.lines)),
     log,
     publicUrl: () => settings.publicUrl ?? `http://localhost:${settings.port}`,
     ready: database.check,

@@ -1,5 +1,5 @@
-import type { Logger } from 'pino'
 import type { Events, SecurityEvent } from '../../core/index.js'
+import type { Lines } from './log.js'
 
 /** Events that an operator should look at. */
 const WARNINGS: ReadonlySet<SecurityEvent['event']> = new Set<SecurityEvent['event']>([
@@ -7,11 +7,11 @@ const WARNINGS: ReadonlySet<SecurityEvent['event']> = new Set<SecurityEvent['eve
   'grant.stolen'
 ])
 
-/** Writes one line for each event. */
-export const createSecurityLog = (logger: Pick<Logger, 'info' | 'warn'>): Events => ({
+/** Writes one line for each event. A logger of pino will do. */
+export const createSecurityLog = (lines: Lines): Events => ({
   tell({ requestId, ...event }) {
-    const line = { ...event, ...(requestId !== undefined && { reqId: requestId }) }
-    if (WARNINGS.has(event.event)) logger.warn(line)
-    else logger.info(line)
+    const line = { ...event, reqId: requestId }
+    if (WARNINGS.has(event.event)) lines.warn(line)
+    else lines.info(line)
   }
 })

@@ -38,6 +38,32 @@ t.test('a request is logged in one line, without its query string', async t => {
   t.match(take(), [{ path: '', status: 200 }])
 })
 
+t.test("lines of fields alone are as pino's own", async t => {
+  const fields = {
+    event: 'login.failed',
+    text: '"\\\u0000\u001b\u2028\ud800 \u{1f9b8}',
+    count: 5,
+    left: undefined,
+    scopes: ['a', 'b'],
+    nothing: null
+  }
+  for (const level of ['info', 'warn', 'error']) {
+    for (const worker of [undefined, 3]) {
+      const texts: string[] = []
+      const { logger, lines } = createLog(level, { write: line => texts.push(line) }, { worker })
+      for (const kind of ['info', 'warn'] as const) {
+        lines[kind](fields)
+        const [own, ...others] = texts.splice(0)
+        logger[kind](fields)
+        const [pinos] = texts.splice(0)
+        const timeless = (line?: string): string | undefined => line?.replace(/"time":\d+/, '"time":0')
+        t.equal(timeless(own), timeless(pinos), `${kind} at ${level}`)
+        t.same(others, [])
+      }
+    }
+  }
+})
+
 t.test('the lines of a request have the same id, which no request of another instance has', async t => {
   const ids: string[] = []
   for (const level of ['info', 'error']) {
