@@ -70,12 +70,8 @@ export const prepareSchema = async (
   settings: Settings
 ): Promise<readonly NameIndexLack[]> => {
   try {
-    if (settings.migrate) {
-      const lack = await afterEveryHost(settings.database, database.migrate)
-      return lack === undefined ? [] : [lack]
-    }
-    await afterEveryHost(settings.database, database.requireSchema)
-    return []
+    const lack = await afterEveryHost(settings.database, settings.migrate ? database.migrate : database.requireSchema)
+    return lack === undefined ? [] : [lack]
   } catch (error) {
     // By name and not by `instanceof`: an import of the class would load the PostgreSQL adapter for every engine.
     const { name, message, cause } = Object(error)

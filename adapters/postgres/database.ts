@@ -9,7 +9,7 @@ import { createHeroStore } from './heroes.js'
 import { type Inspection, inspect } from './inspection.js'
 import { createLookups } from './lookup/lookups.js'
 import { createCheck, migrate, requireSchema } from './migrations.js'
-import { makeNameIndex, type NameIndexLack } from './name-index.js'
+import { findNameIndex, lackAfter, makeNameIndex, type NameIndexLack } from './name-index.js'
 import { createScopeStore } from './scopes.js'
 import { createTokenStore } from './tokens.js'
 import { createUserStore } from './users.js'
@@ -30,13 +30,16 @@ export interface Database {
   /**
    * Applies pending migrations. After it has failed, the stores reject with the same error until it, or
    * {@link requireSchema}, succeeds. When several instances call it at once, one of them applies the migrations and the
-   * others wait. Then it makes the index by which heroes are found by a part of their name, where PostgreSQL lets it:
-   * resolves with why there is none, undefined where there is one. The embedded engine has none, and of that nothing is
-   * said. Rejects with an {@link UnfitDatabaseError} when the database's encoding is not UTF8.
+   * others wait. Then it makes the index by which heroes are found by a part of their name, where that takes no time and
+   * PostgreSQL lets it. Resolves with why there is none, and with undefined where there is one, and for the embedded
+   * engine, which needs none. Rejects with an {@link UnfitDatabaseError} when the database's encoding is not UTF8.
    */
   migrate(): Promise<NameIndexLack | undefined>
-  /** Rejects with an {@link UnfitDatabaseError} when a migration is pending or the encoding is not UTF8. */
-  requireSchema(): Promise<void>
+  /**
+   * Resolves as {@link migrate} does, and changes nothing. Rejects with an {@link UnfitDatabaseError} when a migration is
+   * pending or the encoding is not UTF8.
+   */
+  requireSchema(): Promise<NameIndexLack | undefined>
   /** Rejects with `unavailable` while the database cannot be reached, takes no writes or lacks its schema. */
   check(): Promise<void>
   /** The time by the database's clock. Rejects with `unavailable` while the database cannot be reached. */
@@ -124,7 +127,10 @@ const databaseOn = (driver: Driver, { onLookups }: Observer, separateReader = fa
       await prepare(migrate)
       return driver.connections && makeNameIndex(driver)
     },
-    requireSchema: () => prepare(requireSchema),
+    async requireSchema() {
+      await prepare(requireSchema)
+      return driver.connections && findNameIndex(driver.write).catch(lackAfter)
+    },
     check: () => orRefuse(check),
     async now() {
       const [row] = await driver.read('select (extract(epoch from clock_timestamp()) * 1000)::float8', [])

@@ -2,7 +2,7 @@ import { getTableName } from 'drizzle-orm'
 import type { Driver, Run } from './connection/driver.js'
 import { StatementError } from './connection/errors.js'
 import { APPLIED, readSchemaState, type SchemaState } from './migrations.js'
-import { findNameIndex, type NameIndexLack } from './name-index.js'
+import { findNameIndex, lackAfter, type NameIndexLack } from './name-index.js'
 import { attempts, clients, codes, grants, heroes, scopes, tokens, users } from './schema.js'
 
 /** What an operator may want to know of a database before a service relies on it. */
@@ -68,7 +68,7 @@ export const inspect = async (driver: Driver, separateReader: boolean): Promise<
     encrypted: row[8] === true,
     takesWrites: row[9] === true,
     mayMigrate: row[10] === true,
-    nameIndex: await findNameIndex(write),
+    nameIndex: await findNameIndex(write).catch(lackAfter),
     schema,
     missing: schema?.applied === false ? [] : await readMissing(write),
     pooled: separateReader ? await isPooled(driver) : undefined

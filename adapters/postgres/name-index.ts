@@ -3,9 +3,12 @@ import { StatementError } from './connection/errors.js'
 
 /**
  * The index by which heroes are found by a part of their name: GIN over the trigrams of `name_lower`. It needs PostgreSQL's
- * extension `pg_trgm`, so it is no part of the migrations. Parts of fewer than three characters have no trigram.
+ * extension `pg_trgm`, so it is no part of the migrations.
  */
 const NAME_INDEX = 'hero_name_trigrams'
+
+/** In UTF-16 units. A shorter part has no trigram. */
+export const SHORTEST_INDEXED = 3
 
 /** The key of an advisory lock: an arbitrary number, the same in every instance. */
 const LOCK = 4_372_061_960
@@ -29,51 +32,72 @@ const STATE = `
 export interface NameIndexLack {
   /** Why. */
   readonly reason: string
-  /** What the owner of the database does to have one. It holds nobody up. */
+  /** What an operator does to have one. It holds nobody up. */
   readonly remedy: string
 }
 
-const REMEDY =
-  'run `create extension if not exists pg_trgm`, then ' +
-  `\`create index concurrently ${NAME_INDEX} on hero using gin (name_lower gin_trgm_ops) with (gin_pending_list_limit = ${PENDING_LIST_LIMIT})\`, ` +
-  'as the owner of the database'
+/** `migrate` makes the index at once. */
+const EASILY_MADE: NameIndexLack = { reason: 'there is no index for parts of names', remedy: 'run `heroes migrate`' }
 
-/**
- * Makes the index, and the extension that it needs, unless there are so many heroes that it would take long. Resolves with
- * why there is none; with undefined when there is one, or when another instance makes it. A failure is such a reason too,
- * because the service does without.
- */
-export const makeNameIndex = async ({ write, transaction }: Driver): Promise<NameIndexLack | undefined> => {
-  try {
-    const [[valid] = []] = await write(STATE, [])
-    const reason = valid === true ? undefined : await transaction('name index', make)
-    return reason === undefined ? undefined : { reason, remedy: REMEDY }
-  } catch (error) {
-    const { message, cause } = Object(error)
-    return { reason: String(cause instanceof StatementError ? cause.message : message), remedy: REMEDY }
+/** `schema` has the extension; null where nothing has it yet. */
+const makeByHand = (schema: unknown): string => {
+  const extension = schema === null ? '`create extension if not exists pg_trgm`, then ' : ''
+  const operators = schema === null ? '' : `${schema}.`
+  return `run ${extension}\`create index concurrently ${NAME_INDEX} on hero using gin (name_lower ${operators}gin_trgm_ops) with (gin_pending_list_limit = ${PENDING_LIST_LIMIT})\`, as the owner of the table and without a statement_timeout`
+}
+
+/** Looks for the index and changes nothing. Undefined where there is one. */
+export const findNameIndex = async (run: Run): Promise<NameIndexLack | undefined> => {
+  const [[valid, available, schema] = []] = await run(STATE, [])
+  if (valid === true) return undefined
+  if (valid === false) {
+    return {
+      reason: `the index ${NAME_INDEX} is being made, or was left half made`,
+      remedy: `unless it is being made, run \`drop index concurrently ${NAME_INDEX}\`, and \`heroes migrate\``
+    }
+  }
+  if (available !== true) {
+    return {
+      reason: 'the server does not have the extension pg_trgm',
+      remedy: "install it there: it is one of PostgreSQL's own, in a package such as postgresql-contrib"
+    }
+  }
+  const [[count] = []] = await run(`select count(*) from (select from hero limit ${FEW_HEROES + 1}) as hero`, [])
+  if (Number(count) <= FEW_HEROES) return EASILY_MADE
+  return {
+    reason: `more than ${FEW_HEROES} heroes are there, and \`heroes migrate\` would hold up whoever stores one`,
+    remedy: makeByHand(schema)
   }
 }
 
-/** Looks for the index and changes nothing. */
-export const findNameIndex = async (run: Run): Promise<NameIndexLack | undefined> => {
-  const [[valid] = []] = await run(STATE, [])
-  return valid === true ? undefined : { reason: 'there is no index for parts of names', remedy: REMEDY }
+/** What an error of {@link findNameIndex} says of the index: the service does without. */
+export const lackAfter = (error: unknown): NameIndexLack => {
+  const { message, cause } = Object(error)
+  return { reason: String(cause instanceof StatementError ? cause.message : message), remedy: makeByHand(null) }
 }
 
-const make = async (run: Run): Promise<string | undefined> => {
-  const [[mayMake] = []] = await run('select pg_try_advisory_xact_lock($1)', [LOCK])
-  if (mayMake !== true) return undefined
-  const [[valid, available, schema] = []] = await run(STATE, [])
-  if (valid === true) return undefined
-  if (valid === false) return `the index ${NAME_INDEX} is being made, or was left half made and is to be dropped`
-  if (available !== true) return 'the server does not have the extension pg_trgm'
-  const [[count] = []] = await run(`select count(*) from (select from hero limit ${FEW_HEROES + 1}) as hero`, [])
-  if (Number(count) > FEW_HEROES)
-    return `more than ${FEW_HEROES} heroes are there, and to make an index now would hold others up`
-  if (schema === null) await run('create extension if not exists pg_trgm', [])
-  const [[, , operators] = []] = await run(STATE, [])
+/**
+ * Makes the index, and the extension that it needs, unless there are so many heroes that it would take long. Resolves with
+ * what {@link findNameIndex} finds afterwards, or with why the index could not be made. Never rejects.
+ */
+export const makeNameIndex = async ({ write, transaction }: Driver): Promise<NameIndexLack | undefined> => {
+  try {
+    const lack = await findNameIndex(write)
+    return lack === EASILY_MADE ? await transaction('name index', make) : lack
+  } catch (error) {
+    return lackAfter(error)
+  }
+}
+
+const make = async (run: Run): Promise<NameIndexLack | undefined> => {
+  await run('select pg_advisory_xact_lock($1)', [LOCK])
+  // Another instance may have made it meanwhile.
+  const lack = await findNameIndex(run)
+  if (lack !== EASILY_MADE) return lack
+  await run('create extension if not exists pg_trgm', [])
+  const [[, , schema] = []] = await run(STATE, [])
   await run(
-    `create index ${NAME_INDEX} on hero using gin (name_lower ${operators}.gin_trgm_ops)
+    `create index ${NAME_INDEX} on hero using gin (name_lower ${schema}.gin_trgm_ops)
      with (gin_pending_list_limit = ${PENDING_LIST_LIMIT})`,
     []
   )
@@ -87,7 +111,7 @@ const TIDY_AFTER = 250
 const TIDY = `
   select gin_clean_pending_list(oid)
   from pg_class
-  where oid = to_regclass('${NAME_INDEX}') and pg_has_role(relowner, 'usage')`
+  where oid = to_regclass('${NAME_INDEX}') and pg_has_role(relowner, 'usage') and not pg_is_in_recovery()`
 
 /**
  * Returns what is called after names were stored or searched. A moment later it has the names that wait put into the
@@ -95,15 +119,17 @@ const TIDY = `
  */
 export const createTidying = ({ connections, write }: Pick<Driver, 'connections' | 'write'>): (() => void) => {
   if (connections === undefined) return () => {}
-  let underWay = false
+  let asked = false
+  let latest: Promise<unknown> = Promise.resolve()
   const tidy = async (): Promise<void> => {
-    // The next call tries again.
-    await write(TIDY, []).catch(() => {})
-    underWay = false
+    await latest
+    asked = false
+    // After a failure the next call tries again.
+    latest = write(TIDY, []).catch(() => {})
   }
   return () => {
-    if (underWay) return
-    underWay = true
+    if (asked) return
+    asked = true
     setTimeout(tidy, TIDY_AFTER).unref()
   }
 }

