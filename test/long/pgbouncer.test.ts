@@ -73,7 +73,7 @@ const startPgBouncer = async (t: Test, settings: Readonly<Record<string, string 
 
 const IGNORING =
   'statement_timeout,lock_timeout,idle_in_transaction_session_timeout,default_transaction_isolation,' +
-  'plan_cache_mode,enable_seqscan,enable_hashjoin,enable_mergejoin'
+  'plan_cache_mode,enable_seqscan,enable_hashjoin,enable_mergejoin,enable_material'
 
 /** Twenty callers at once, each with heroes of its own from making to deleting them, and then twenty refreshes at once. */
 const isWhole = async (t: Test, DATABASE_URL: string, settings: Readonly<Record<string, string>>): Promise<void> => {

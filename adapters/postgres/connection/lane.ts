@@ -1,6 +1,7 @@
 import type { Run, Value } from './driver.js'
 import { endsConnection, isReadOnly, mayDependOnEncryption, refusesParameters } from './errors.js'
 import type { Hosts } from './hosts.js'
+import { createPlanAge, DISCARD_PLANS, PLANNING } from './planning.js'
 import { findPooling, STATEMENTS_LOST } from './pooler.js'
 import { neverResent } from './resending.js'
 import { connectTimeout, openSession, type Session } from './session.js'
@@ -40,18 +41,6 @@ const SILENCE = createTimeouts(STATEMENT_TIMEOUT + 500)
  * table for a migration.
  */
 const LOCK_TIMEOUT = { shared: 100, exclusive: 500 }
-
-/**
- * Each statement is planned once for all values: PostgreSQL takes a plan for the values of a batch to be better, and
- * planning takes longer than the statement. A plan that is made while the tables are small stays until they are
- * analysed; the other settings keep it from reading a whole table or index.
- */
-export const PLANNING = {
-  plan_cache_mode: 'force_generic_plan',
-  enable_seqscan: 'off',
-  enable_hashjoin: 'off',
-  enable_mergejoin: 'off'
-} as const
 
 /** Opens the connection at once. */
 export const openLane = (hosts: Hosts, { prepare, lookups }: LaneOptions): Lane => {
@@ -175,7 +164,7 @@ export const openLane = (hosts: Hosts, { prepare, lookups }: LaneOptions): Lane 
       drop()
       hosts.leaveIdle(place)
     }
-    send = ({ text, values, silence, resolve, reject }) => {
+    const sendNow = ({ text, values, silence, resolve, reject }: Statement): void => {
       unanswered.add(reject)
       if (unanswered.size === 1) endSilence = silence.begin(fallSilent)
       const answered = (): void => {
@@ -201,6 +190,12 @@ export const openLane = (hosts: Hosts, { prepare, lookups }: LaneOptions): Lane 
           reject(error)
         }
       )
+    }
+    const plans = createPlanAge()
+    send = statement => {
+      if (prepare && plans.hasEnded())
+        sendNow({ ...statement, text: DISCARD_PLANS, values: [], resolve: () => {}, reject: () => {} })
+      sendNow(statement)
     }
     for (const [statement, end] of waiting) {
       end()

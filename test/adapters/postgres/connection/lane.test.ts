@@ -101,6 +101,29 @@ t.test('a prepared statement that is gone ends the connection and is not sent ag
   t.equal(lane.lost, true)
 })
 
+t.test('what was planned for an empty table is planned anew once the table has rows', async t => {
+  const { url, sql } = await openHeroes(t)
+  await sql`create table item (id int primary key, kind int not null)`
+  await sql`vacuum analyze item`
+  const lane = openLane(createHosts(url, {}), { prepare: true, lookups: false })
+  const planOf = async (statement: string) => {
+    const [prepared] = await lane.run('select name from pg_prepared_statements where statement = $1', [statement])
+    return (await lane.run(`explain execute "${prepared?.[0]}" ('{1}')`, [])).flat().join('\n')
+  }
+  const LOOK_UP = `select found.kind from unnest($1::int4[]) as wanted (id)
+    left join lateral (select kind from item where item.id = wanted.id) as found on true`
+  const JOIN = 'select item.kind from unnest($1::int4[]) as wanted (id) join item using (id)'
+  const BY_KEY = 'Index Cond: (id = wanted.id)'
+  t.same(await lane.run(LOOK_UP, ['{1}']), [[null]])
+  t.same(await lane.run(JOIN, ['{1}']), [])
+  t.ok((await planOf(LOOK_UP)).includes(BY_KEY), 'a look-up reads by the key even so')
+  t.notOk((await planOf(JOIN)).includes(BY_KEY), 'a join reads the whole table')
+  await sql`insert into item select i, i from generate_series(1, 1000) i`
+  while (!(await planOf(JOIN)).includes(BY_KEY)) await sleep(10)
+  t.same(await lane.run(JOIN, ['{7}']), [[7]])
+  await lane.end()
+})
+
 t.test('statements of other code that uses postgres.js are parsed anew as usual', async t => {
   const { sql, stores } = await openHeroes(t)
   await stores.heroes.find(1)
