@@ -72,8 +72,11 @@ export const createHeroUseCases = (heroes: HeroStore): HeroUseCases => ({
   }
 })
 
-/** Node turns this many heroes into records and text in about a millisecond. */
-const PIECE = 1000
+/**
+ * Node turns this many heroes into records and text in less than half a millisecond. With a thousand, reads beside long
+ * lists come at three fifths of the rate; with two hundred, a long list takes half as long again.
+ */
+const PIECE = 400
 
 /** Throws `invalid_input`. */
 export const requireValid = (hero: NewHero): NewHero => {
