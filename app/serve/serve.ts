@@ -144,18 +144,18 @@ const runServer = async (
     // One worker does for all what is to be done once.
     const isFirst = member === undefined || member.number === 1
     if (isFirst) chores = startChores(useCases, database, log.logger)
-    if (isFirst) lacks?.map(lacksNameIndex).forEach(warn)
+    const tellLacks = (found: readonly NameIndexLack[] | undefined): void => {
+      if (isFirst) found?.map(lacksNameIndex).forEach(warn)
+    }
+    tellLacks(lacks)
     member?.listening()
     if (instructions !== undefined) {
       // Whoever reads standard output may have left, which must not end the service.
       stdout.on('error', () => {}).write(instructions)
       if (stdout.isTTY !== true) warn(keptSecret)
     }
-    const prepareNow = async (): Promise<void> => {
-      const found = await prepareLater(composition, stop, settings, log.logger)
-      if (isFirst) found?.map(lacksNameIndex).forEach(warn)
-    }
-    const later = lacks === undefined ? prepareNow() : undefined
+    const later =
+      lacks === undefined ? prepareLater(composition, stop, settings, log.logger).then(tellLacks) : undefined
     await Promise.race([stop.signalled, later?.then(() => stop.signalled) ?? stop.signalled])
     await delayDrain(stop, settings, log.logger)
     log.logger.info('shutting down')
