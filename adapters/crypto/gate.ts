@@ -88,12 +88,12 @@ export const createGate = (
 
   /** The place goes straight to the call whose turn it is: a new call cannot overtake it. */
   const passPlaceOn = (): void => {
-    const latest = gauge.now() - PATIENCE
-    let next = waiting.next()
-    while (next !== undefined && next.arrivedAt < latest) {
-      next.refuse()
-      next = waiting.next()
-    }
+    const oldest = gauge.now() - PATIENCE
+    const next = waiting.next(({ arrivedAt, refuse }) => {
+      const isLate = arrivedAt < oldest
+      if (isLate) refuse()
+      return isLate
+    })
     if (next === undefined) running -= 1
     else next.begin()
   }

@@ -9,8 +9,11 @@ export interface Queue<T extends Waiting> extends Iterable<T> {
   readonly size: number
   /** Returns the call that has to leave because the queue is full: this one or another. Undefined when there is room. */
   join(call: T): T | undefined
-  /** Takes the call whose turn it is out of the queue. Undefined when the queue is empty. */
-  next(): T | undefined
+  /**
+   * Takes the call whose turn it is out of the queue. Undefined when the queue is empty. A call for which `isOver` is true
+   * leaves without having had a turn, and the next one of its kind has it.
+   */
+  next(isOver: (call: T) => boolean): T | undefined
   /** How many calls would be served before this one if it joined and no other call came. */
   ahead(call: Waiting): number
 }
@@ -56,12 +59,16 @@ export const createQueue = <T extends Waiting>(capacity: number): Queue<T> => {
       return leaves
     },
 
-    next() {
-      const isLoginsTurn = registrations.length() === 0 || (logins.length() > 0 && loginsInARow < ONE_IN - 1)
-      loginsInARow = isLoginsTurn && registrations.length() > 0 ? loginsInARow + 1 : 0
-      const call = (isLoginsTurn ? logins : registrations).next()
-      if (call !== undefined) arrivals.delete(call)
-      return call
+    next(isOver) {
+      for (;;) {
+        const isLoginsTurn = registrations.length() === 0 || (logins.length() > 0 && loginsInARow < ONE_IN - 1)
+        const call = (isLoginsTurn ? logins : registrations).next()
+        if (call === undefined) return undefined
+        arrivals.delete(call)
+        if (isOver(call)) continue
+        loginsInARow = isLoginsTurn && registrations.length() > 0 ? loginsInARow + 1 : 0
+        return call
+      }
     },
 
     ahead(call) {

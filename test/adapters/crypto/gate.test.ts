@@ -245,6 +245,32 @@ t.test('a call that has waited for more than 4.4 seconds is refused, and its wor
   t.equal(begun.at(-1), 'next')
 })
 
+t.test('registrations that have waited for too long cost no other registration its turn', async t => {
+  const { call, begun, refused, end } = stage(t)
+  await call('running')
+  for (let i = 0; i < 4; i++) await call(`r${i}`, registration('a'))
+  await end(2500)
+  await call('r in time', registration('a'))
+  for (let i = 0; i < 9; i++) await call('l', login(`${i}`))
+  await end(2000)
+  for (let i = 0; i < 7; i++) await end()
+  t.strictSame(refused, ['r1', 'r2', 'r3'])
+  t.strictSame(begun, ['running', 'r0', 'l', 'l', 'l', 'l', 'l', 'l', 'l', 'r in time'])
+})
+
+t.test('logins that have waited for too long bring the turn of a registration no nearer', async t => {
+  const { call, begun, refused, end } = stage(t)
+  await call('running')
+  for (let i = 0; i < 9; i++) await call(`l${i}`, login('a'))
+  await end(2500)
+  for (let i = 0; i < 3; i++) await call('r', registration('b'))
+  for (let i = 0; i < 2; i++) await call('l in time', login('a'))
+  await end(2000)
+  await end()
+  t.strictSame(refused, ['l1', 'l2', 'l3', 'l4', 'l5', 'l6', 'l7', 'l8'])
+  t.strictSame(begun, ['running', 'l0', 'l in time', 'l in time'])
+})
+
 t.test(
   'beside a busy event loop places rest, the shorter the more calls wait, so that all are served in time',
   async t => {

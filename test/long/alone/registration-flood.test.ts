@@ -53,10 +53,9 @@ t.test('a flood of registrations from one address fails no login from another, a
     t.comment(`${what}, p50 ${quantile(answers, 0.5).toFixed()} ms; the flood: ${JSON.stringify(statuses(flooded))}`)
     t.strictSame(Object.keys(statuses(answers)), ['200'], what)
     t.ok(answers.length >= LOGINS && slowest <= 5000, what)
-    t.ok(
-      flooded.some(({ status }) => status === 200),
-      'registrations are served as well'
-    )
+    // One place in eight is theirs.
+    const registered = flooded.filter(({ status }) => status === 200).length
+    t.ok(registered >= answers.length / 16, `registrations are served as well: ${registered}`)
     await sleep(2000)
     logins.take()
   }
