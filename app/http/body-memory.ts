@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { DomainError } from '../../core/index.js'
 import { endConnectionGently, whenOver } from './connections.js'
-import { createPace, type Pace } from './pace.js'
+import { createPace, pauseFor } from './pace.js'
 
 /** In bytes. Bodies up to this length are always read and never counted. A chunked body is counted in steps of it. */
 export const SMALL_BODY = 65_536
@@ -52,7 +52,7 @@ export const createBodyMemory = (bytes: number, bodyLimit: number): ((reply: Fas
     const take = (chunk: Buffer): void => {
       arrived += chunk.length
       // The end of a large body waits for its turn as well, and so does its decoding.
-      if (arrived > SMALL_BODY) pause(raw, pace)
+      if (arrived > SMALL_BODY) pauseFor(raw, pace)
       // The rest of a body that was refused for its length, or that took too long, is discarded.
       if (reply.sent) return
       if (declared !== undefined || holdArrived()) body.push(chunk)
@@ -92,17 +92,8 @@ export const createDiscard = (): ((request: IncomingMessage) => void) => {
     let arrived = 0
     request.on('data', (chunk: Buffer) => {
       arrived += chunk.length
-      if (arrived > SMALL_BODY) pause(request, pace)
+      if (arrived > SMALL_BODY) pauseFor(request, pace)
     })
     request.resume()
   }
-}
-
-/**
- * Reads no more of a body until it has its turn. Otherwise Node would read up to 2 MB of it before it looks at another
- * connection, and a client that sends large bodies without end would leave others a tenth of their rate.
- */
-const pause = (request: IncomingMessage, pace: Pace): void => {
-  request.pause()
-  pace(() => request.resume())
 }

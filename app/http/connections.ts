@@ -117,15 +117,16 @@ export const whenOver = ({ request, raw }: FastifyReply, callback: () => void): 
   raw.once('close', end)
 }
 
+/** True once {@link breakOff} was called. */
+export const isBrokenOff = (socket: Socket): boolean => connectionOf(socket).brokenOff
+
 /**
  * Ends a connection on which nothing more can be read, after the answers to the requests that have arrived whole. When
  * the malformed bytes are the body of a request, its answer is the refusal, unless it has an answer already. When they
  * stand in the place of a new request, `writeRefusal` is called, which writes the refusal to the connection.
  */
 export const breakOff = (socket: Socket, refusal: HttpError, writeRefusal: () => void): void => {
-  // Node reports the error again for each further packet, and also reports connections that were reset.
   const connection = connectionOf(socket)
-  if (connection.brokenOff || socket.destroyed) return
   connection.brokenOff = true
   // Otherwise a client that is still sending would be reset before it reads its answers.
   socket.destroySoon = () => endGently(socket)

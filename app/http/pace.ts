@@ -1,3 +1,5 @@
+import type { Readable } from 'node:stream'
+
 /** In milliseconds. 64 kB every two milliseconds are 10 MB in a third of a second. */
 const SHORTEST_REST = 2
 
@@ -27,4 +29,13 @@ export const createPace = (): Pace => {
     idle = false
     setTimeout(next, SHORTEST_REST)
   }
+}
+
+/**
+ * Reads no more from `source` until it has its turn. Otherwise Node would read up to 2 MB of it before it looks at another
+ * connection, and a client that sends without end would leave others a tenth of their rate.
+ */
+export const pauseFor = (source: Pick<Readable, 'pause' | 'resume'>, pace: Pace): void => {
+  source.pause()
+  pace(() => source.resume())
 }

@@ -1,8 +1,9 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import { breakOff } from './connections.js'
+import { breakOff, isBrokenOff } from './connections.js'
 import { type AnswerFor, type Asker, HttpError, noSuchPath } from './errors.js'
 import type { Headers } from './headers.js'
+import { createPace, pauseFor } from './pace.js'
 
 const REFUSALS: Readonly<Record<string, HttpError>> = {
   ERR_HTTP_REQUEST_TIMEOUT: new HttpError(
@@ -36,15 +37,21 @@ export const createParserErrors = (answerFor: AnswerFor, headers: Headers): Pars
     socket.write(`HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}\r\n${head.join('')}\r\n${answer.body}`)
   }
 
+  const pace = createPace()
+
   return {
     refuse(error, socket) {
+      // Node also reports connections that were reset.
+      if (socket.destroyed) return
+      // Node reports the error again for each further packet.
+      if (isBrokenOff(socket)) return pauseFor(socket, pace)
       const refusal = REFUSALS[String(error.code)] ?? MALFORMED
       breakOff(socket, refusal, () => write(socket, refusal))
     },
     refuseTunnel({ socket }) {
       // For CONNECT, Node has removed its own listeners from the socket.
       socket.on('error', () => {}).on('timeout', () => socket.destroy())
-      socket.resume()
+      socket.on('data', () => pauseFor(socket, pace))
       const refusal = noSuchPath()
       breakOff(socket, refusal, () => write(socket, refusal))
     }

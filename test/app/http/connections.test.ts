@@ -55,6 +55,30 @@ t.test('a client that ends its side of the connection behind garbage reads the a
   t.strictSame(statusesIn(await closed), [200, 400])
 })
 
+t.test('what still arrives where nothing more can be read is read in pieces, each in its turn', async t => {
+  for (const [text, status] of [
+    ['nonsense\r\n\r\n', 400],
+    [CONNECT, 404]
+  ] as const) {
+    const http = createSampleHttp()
+    const over = signal()
+    let pauses = 0
+    http.server.on('connection', socket => {
+      socket.on('pause', () => {
+        pauses += 1
+      })
+      socket.on('close', over.give)
+    })
+    await http.listen({ host: '127.0.0.1', port: 0 })
+    const { socket, closed } = dial(http.listeningOrigin, { allowHalfOpen: true })
+    socket.end(text + 'a'.repeat(2_000_000))
+    t.strictSame(statusesIn(await closed), [status])
+    await over.given
+    t.ok(pauses > 5, `${pauses} pauses behind ${text}`)
+    await http.close()
+  }
+})
+
 t.test('a malformed body gets no second answer when its request has been answered', async t => {
   for (const [request, status] of [
     [chunkedPost('/sample/protected'), 401],

@@ -196,7 +196,9 @@ t.test('no hostile body holds up others, whatever it is and however often it com
     ...Object.entries({ ...WORST_JSON, ...OTHER_JSON }).map(body => hostileRequest('/heroes', heroes, body)),
     ...Object.entries(WORST_JSON).map(body => hostileRequest('/register', JSON_TYPE, body)),
     hostileRequest('/heroes', JSON_TYPE, ['without a token', filled('', '[')]),
-    hostileRequest('/nothing', JSON_TYPE, ['which is no path', filled('', '[')])
+    hostileRequest('/nothing', JSON_TYPE, ['which is no path', filled('', '[')]),
+    { title: 'what is no HTTP', request: Buffer.from(filled('nonsense\r\n\r\n', 'a')) },
+    { title: 'a tunnel', request: Buffer.from(filled('CONNECT a:1 HTTP/1.1\r\nhost: a\r\n\r\n', 'a')) }
   ]
   for (const one of hostile) {
     const kept: number[] = []
