@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply } from 'fastify'
 import type { HttpError } from './errors.js'
@@ -18,8 +18,23 @@ export interface Connection {
   deadlines: Deadline[]
   /** True while the timer of deadlines.ts checks the connection. */
   watched: boolean
+  /** How many requests have begun since all before them were answered. */
+  begun: number
+  /** The requests that pipelining.ts holds back, of which {@link latest} is the last. Undefined until there was one. */
+  held: HeldRequest[] | undefined
+  /** Forgets the requests that are held back, and reads on. */
+  dropHeld: () => void
+  /** When the request that begins at this moment arrived, if it was held back. */
+  arrivedAt: number | undefined
   /** What {@link whenOver} is to call. Undefined until there has been something. */
   waiting: Set<() => void> | undefined
+}
+
+export interface HeldRequest {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  /** In milliseconds, on the clock of `performance.now()`. */
+  readonly arrivedAt: number
 }
 
 export interface Deadline {
@@ -40,6 +55,10 @@ export const connectionOf = (socket: Socket & { [CONNECTION]?: Connection }): Co
     brokenOff: false,
     deadlines: [],
     watched: false,
+    begun: 0,
+    held: undefined,
+    dropHeld: () => {},
+    arrivedAt: undefined,
     waiting: undefined
   }
   socket[CONNECTION] = connection
@@ -52,20 +71,28 @@ const reading = new WeakMap<ServerResponse, FastifyReply>()
 const refusals = new WeakMap<ServerResponse, HttpError>()
 
 /**
- * Notes that a request has arrived. False when an earlier answer ends the connection: the request must not be processed
+ * Notes that a request begins. False when an earlier answer ends the connection: the request must not be processed
  * then (RFC 9112 section 9.6), because its answer would never be sent.
  */
 export const acceptRequest = ({ request, raw }: FastifyReply): boolean => {
   const connection = connectionOf(request.raw.socket)
   if (connection.ending) return false
-  connection.latest = raw
+  // Those that are held back are later.
+  if (!isHolding(connection)) connection.latest = raw
   return true
 }
 
+/** True while requests are held back. */
+export const isHolding = ({ held }: Connection): boolean => held !== undefined && held.length > 0
+
 /** Ends the connection with this answer. */
 export const endConnection = ({ request, raw }: FastifyReply): void => {
-  connectionOf(request.raw.socket).ending = true
+  const connection = connectionOf(request.raw.socket)
+  connection.ending = true
   raw.setHeader('connection', 'close')
+  if (!isHolding(connection)) return
+  connection.latest = raw
+  connection.dropHeld()
 }
 
 /** As {@link endConnection}, for a client that may still be sending and would be reset before it reads the answer. */

@@ -3,8 +3,8 @@ import { type Connection, connectionOf } from './connections.js'
 
 /** Limits how long the service may take for each answer. */
 export interface Deadlines {
-  /** Starts the time of a request. */
-  begin(reply: FastifyReply): void
+  /** Starts the time of a request, which began when it arrived. False when it is over already. */
+  begin(reply: FastifyReply): boolean
   /** Removes the deadline of a request whose answer is being sent. */
   end(reply: FastifyReply): void
   /** Stops the time while the client sends the body. Returns a function that lets the time run on. */
@@ -55,7 +55,12 @@ export const createDeadlines = (milliseconds: number, expire: (reply: FastifyRep
   }
 
   return {
-    begin: reply => add(reply, milliseconds),
+    begin(reply) {
+      const { arrivedAt } = connectionOf(reply.request.raw.socket)
+      const remaining = arrivedAt === undefined ? milliseconds : arrivedAt + milliseconds - performance.now()
+      if (remaining > 0) add(reply, remaining)
+      return remaining > 0
+    },
     end,
     pause(reply) {
       const { deadlines } = connectionOf(reply.request.raw.socket)

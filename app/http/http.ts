@@ -30,6 +30,7 @@ import {
 import { faultInHead, isOfDoubtfulLength } from './framing.js'
 import { constantHeaders } from './headers.js'
 import { createParserErrors } from './parser-errors.js'
+import { createTurns } from './pipelining.js'
 import { cutOffReaders } from './readers.js'
 
 /** Takes the types of a route's request and answer from its TypeBox schemas. */
@@ -165,7 +166,7 @@ export const createHttp = ({
       reply.hijack()
       return
     }
-    deadlines.begin(reply)
+    const isInTime = deadlines.begin(reply)
     // Node drops the rest of the packet, because it could belong to the other protocol. A further request in it would
     // get no answer, so the connection ends.
     if (request.headers.upgrade !== undefined) endConnectionGently(reply)
@@ -175,6 +176,7 @@ export const createHttp = ({
       log.logger.warn('a proxy is in front and TRUST_PROXY does not name it: all of its clients count as one address')
     }
     reply.headers(headers)
+    if (!isInTime) return done(tooLate(reply))
     // The router would match `/heroes/` with `/heroes/:id` and an empty id.
     if (TRAILING_SLASH.test(request.url)) return done(noSuchPath())
     const fault = faultInHead(request.raw)
@@ -213,8 +215,10 @@ export const createHttp = ({
 
   cutOffReaders(http.server, readerMilliseconds)
   http.server.maxConnections = MOST_CONNECTIONS
+  const inTurn = createTurns(http.routing)
+  http.server.off('request', http.routing).on('request', inTurn)
   // An unknown expectation is ignored (RFC 9110 section 10.1.1). Node's own answer, a 417, lacks the constant headers.
-  http.server.on('checkExpectation', http.routing)
+  http.server.on('checkExpectation', inTurn)
   http.server.on('connect', parserErrors.refuseTunnel)
 
   return http

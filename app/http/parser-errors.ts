@@ -51,6 +51,8 @@ export const createParserErrors = (answerFor: AnswerFor, headers: Headers): Pars
     refuseTunnel({ socket }) {
       // For CONNECT, Node has removed its own listeners from the socket.
       socket.on('error', () => {}).on('timeout', () => socket.destroy())
+      // Among them are those that stop and begin reading: a connection that is paused would never be read again.
+      socket._read(0)
       socket.on('data', () => pauseFor(socket, pace))
       const refusal = noSuchPath()
       breakOff(socket, refusal, () => write(socket, refusal))

@@ -18,6 +18,8 @@ const BODY_MEMORY = 268_435_456
 const MOST_GROWTH = BODY_MEMORY + 200_000_000
 const LONGEST_SECONDS = 0.4
 const LEAST_KEPT = 0.5
+/** Requests that are answered cost more than bodies that are refused. */
+const LEAST_KEPT_BESIDE_REQUESTS = 0.3
 const READERS = 16
 
 const WITHHELD = 80
@@ -228,6 +230,31 @@ t.test('no hostile body holds up others, whatever it is and however often it com
   }
   const grown = growth()
   t.ok(grown < MOST_GROWTH, `the memory has grown by ${inMegabytes(grown)}`)
+})
+
+t.test('a connection on which requests come without end holds up nobody', async t => {
+  const { url, countReads, watchHealth, growth } = await createStage(t)
+  const one = requestText('GET', '/nothing', {})
+  for (const pipelined of [100, 2000]) {
+    const kept: number[] = []
+    const found = new Set<number>()
+    let longest = 0
+    for (let round = 0; round < ROUNDS; round++) {
+      const control = await countReads(sleep(500))
+      const health = watchHealth()
+      const requests = flood(url, { connections: 1, pipelined, next: () => one })
+      const during = await countReads(sleep(1000))
+      longest = Math.max(longest, await health())
+      for (const { status } of requests.take()) found.add(status)
+      requests.stop()
+      kept.push(during.aLoopSecond / control.aLoopSecond)
+    }
+    const told = `${pipelined} at a time: ${[...found]}, reads keep ${median(kept).toFixed(2)}, health takes ${longest} s`
+    t.comment(`${told}; ${inMegabytes(growth())} more`)
+    t.strictSame([...found], [404], told)
+    t.ok(longest <= LONGEST_SECONDS, told)
+    t.ok(median(kept) >= LEAST_KEPT_BESIDE_REQUESTS, told)
+  }
 })
 
 t.test(
