@@ -22,8 +22,8 @@ export interface Connection {
   begun: number
   /** The requests that pipelining.ts holds back, of which {@link latest} is the last. Undefined until there was one. */
   held: HeldRequest[] | undefined
-  /** Forgets the requests that are held back, and reads on. */
-  dropHeld: () => void
+  /** Forgets the requests that are held back, and reads on. Undefined until there was one. */
+  dropHeld: (() => void) | undefined
   /** When the request that begins at this moment arrived, if it was held back. */
   arrivedAt: number | undefined
   /** What {@link whenOver} is to call. Undefined until there has been something. */
@@ -57,7 +57,7 @@ export const connectionOf = (socket: Socket & { [CONNECTION]?: Connection }): Co
     watched: false,
     begun: 0,
     held: undefined,
-    dropHeld: () => {},
+    dropHeld: undefined,
     arrivedAt: undefined,
     waiting: undefined
   }
@@ -92,7 +92,7 @@ export const endConnection = ({ request, raw }: FastifyReply): void => {
   raw.setHeader('connection', 'close')
   if (!isHolding(connection)) return
   connection.latest = raw
-  connection.dropHeld()
+  connection.dropHeld?.()
 }
 
 /** As {@link endConnection}, for a client that may still be sending and would be reset before it reads the answer. */

@@ -30,16 +30,20 @@ export const createTurns = (handle: Handle): Handle => {
     if (turns.length > 0) setImmediate(takeTurn)
   }
 
-  const beginWhenClosed = (response: ServerResponse, connection: Connection, held: HeldRequest[]): void => {
+  const beginWhenClosed = (
+    response: ServerResponse,
+    connection: Connection,
+    held: HeldRequest[],
+    socket: Socket
+  ): void => {
     const beginNext = (): void => {
-      const batch = held.splice(0, AT_ONCE)
-      const last = batch.at(-1)
       // None are left when the client has gone.
-      if (last === undefined) return
+      const batch = held.splice(0, AT_ONCE)
       heldInAll -= batch.length
       connection.begun = batch.length
-      if (held.length === 0) last.request.socket.resume()
-      else beginWhenClosed(last.response, connection, held)
+      const last = held.length === 0 ? undefined : batch.at(-1)
+      if (last === undefined) socket.resume()
+      else beginWhenClosed(last.response, connection, held, socket)
       for (const { request, response, arrivedAt } of batch) {
         connection.arrivedAt = arrivedAt
         handle(request, response)
@@ -84,7 +88,7 @@ export const createTurns = (handle: Handle): Handle => {
     connection.held ??= createLine(socket, connection)
     if (connection.held.push({ request, response, arrivedAt: performance.now() }) === 1) {
       socket.pause()
-      beginWhenClosed(latest, connection, connection.held)
+      beginWhenClosed(latest, connection, connection.held, socket)
     }
     heldInAll += 1
     connection.latest = response
