@@ -174,6 +174,15 @@ t.test('of very many failures fifty are described', async t => {
   t.match(text, /number 50\n\n\.\.\. and 10 more\n\n0 passed, 60 failed in 1 file\n$/)
 })
 
+t.test('of a very long difference two hundred lines are shown', async t => {
+  const diff = Array.from({ length: 200_000 }, (_, i) => `        -line ${i + 1}\n`).join('')
+  const point = `    not ok 1 - as it should\n      ---\n      diff: |\n${diff}      ...\n`
+  const { text } = await read(
+    `1..1\n# Subtest: test/b.test.ts\n${point}    1..1\nnot ok 1 - test/b.test.ts # time=50ms\n`
+  )
+  t.match(text, /^ {2}-line 200\n {2}\.\.\. and 199800 more lines\n\n0 passed, 1 failed in 1 file\n$/m)
+})
+
 t.test('what tests print is passed on at once', async t => {
   const tap = `1..1\n# Subtest: test/b.test.ts\nprinted\n    ok 1 - x\n    1..1\nok 1 - test/b.test.ts # time=50ms\n`
   t.match((await read(tap, 0)).text, /^printed\nok /)

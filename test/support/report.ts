@@ -28,6 +28,8 @@ interface Place {
 
 /** So many failures are described, and the others are counted. */
 const MOST = 50
+/** So many lines of a difference are shown, and the others are counted. */
+const MOST_LINES = 200
 
 /**
  * Turns the TAP of a run into plain text. Each file gets a line when it ends. The failures follow when the run is over,
@@ -154,8 +156,9 @@ const statementIn = (source: string): string => {
   return (lines[mark - 1] ?? '').trim()
 }
 
-const indented = (text: string): string[] =>
-  text
-    .trimEnd()
-    .split('\n')
-    .map(line => `  ${line}`)
+const indented = (text: string): string[] => {
+  const lines = text.trimEnd().split('\n')
+  const shown = lines.slice(0, MOST_LINES)
+  if (lines.length > shown.length) shown.push(`... and ${lines.length - shown.length} more lines`)
+  return shown.map(line => `  ${line}`)
+}
