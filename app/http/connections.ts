@@ -21,20 +21,21 @@ export interface Connection {
   /** How many requests have begun since all before them were answered. */
   begun: number
   /** The requests that pipelining.ts holds back, of which {@link latest} is the last. Undefined until there was one. */
-  held: HeldRequest[] | undefined
+  held: Arrived[] | undefined
   /** Forgets the requests that are held back, and reads on. Undefined until there was one. */
   dropHeld: (() => void) | undefined
-  /** When the request that begins at this moment arrived, if it was held back. */
+  /** When the request arrived that has begun last, in milliseconds, on the clock of `performance.now()`. */
   arrivedAt: number | undefined
   /** What {@link whenOver} is to call. Undefined until there has been something. */
   waiting: Set<() => void> | undefined
 }
 
-export interface HeldRequest {
+/** A request whose head has arrived. */
+export interface Arrived {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   /** In milliseconds, on the clock of `performance.now()`. */
-  readonly arrivedAt: number
+  readonly at: number
 }
 
 export interface Deadline {
@@ -71,16 +72,10 @@ const reading = new WeakMap<ServerResponse, FastifyReply>()
 const refusals = new WeakMap<ServerResponse, HttpError>()
 
 /**
- * Notes that a request begins. False when an earlier answer ends the connection: the request must not be processed
- * then (RFC 9112 section 9.6), because its answer would never be sent.
+ * True once an earlier answer ends the connection: a request must not be processed then (RFC 9112 section 9.6), because
+ * its answer would never be sent.
  */
-export const acceptRequest = ({ request, raw }: FastifyReply): boolean => {
-  const connection = connectionOf(request.raw.socket)
-  if (connection.ending) return false
-  // Those that are held back are later.
-  if (!isHolding(connection)) connection.latest = raw
-  return true
-}
+export const isEnding = ({ request }: FastifyReply): boolean => connectionOf(request.raw.socket).ending
 
 /** True while requests are held back. */
 export const isHolding = ({ held }: Connection): boolean => held !== undefined && held.length > 0
@@ -89,10 +84,9 @@ export const isHolding = ({ held }: Connection): boolean => held !== undefined &
 export const endConnection = ({ request, raw }: FastifyReply): void => {
   const connection = connectionOf(request.raw.socket)
   connection.ending = true
-  raw.setHeader('connection', 'close')
-  if (!isHolding(connection)) return
   connection.latest = raw
-  connection.dropHeld?.()
+  raw.setHeader('connection', 'close')
+  if (isHolding(connection)) connection.dropHeld?.()
 }
 
 /** As {@link endConnection}, for a client that may still be sending and would be reset before it reads the answer. */

@@ -39,9 +39,9 @@ export const createDeadlines = (milliseconds: number, expire: (reply: FastifyRep
     setTimeout(tick, milliseconds * TICK).unref()
   }
 
-  const add = (reply: FastifyReply, remaining: number): void => {
+  const add = (reply: FastifyReply, at: number): void => {
     const connection = connectionOf(reply.request.raw.socket)
-    connection.deadlines.push({ reply, at: performance.now() + remaining })
+    connection.deadlines.push({ reply, at })
     if (connection.watched) return
     connection.watched = true
     if (watched.push(connection) === 1) scheduleTick()
@@ -56,10 +56,12 @@ export const createDeadlines = (milliseconds: number, expire: (reply: FastifyRep
 
   return {
     begin(reply) {
-      const { arrivedAt } = connectionOf(reply.request.raw.socket)
-      const remaining = arrivedAt === undefined ? milliseconds : arrivedAt + milliseconds - performance.now()
-      if (remaining > 0) add(reply, remaining)
-      return remaining > 0
+      const now = performance.now()
+      // A request that no connection has brought arrives as it begins.
+      const { arrivedAt = now } = connectionOf(reply.request.raw.socket)
+      const at = arrivedAt + milliseconds
+      if (at > now) add(reply, at)
+      return at > now
     },
     end,
     pause(reply) {
@@ -67,7 +69,7 @@ export const createDeadlines = (milliseconds: number, expire: (reply: FastifyRep
       const remaining = Number(deadlines.find(each => each.reply === reply)?.at) - performance.now()
       end(reply)
       return () => {
-        if (!reply.sent) add(reply, remaining)
+        if (!reply.sent) add(reply, performance.now() + remaining)
       }
     }
   }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
 import type { Static, TSchema } from '@sinclair/typebox'
 import {
   type FastifyBaseLogger,
@@ -16,7 +17,7 @@ import { DomainError } from '../../core/index.js'
 import { createBodyMemory, createDiscard } from './body-memory.js'
 import { trustedProxies } from './client-address.js'
 import { createCompression } from './compression.js'
-import { acceptRequest, beginReading, endConnectionGently, endConnectionIfLast, endReading } from './connections.js'
+import { beginReading, endConnectionGently, endConnectionIfLast, endReading, isEnding } from './connections.js'
 import { createDeadlines } from './deadlines.js'
 import {
   createAnswerFor,
@@ -162,7 +163,7 @@ export const createHttp = ({
   })
 
   http.addHook('onRequest', (request, reply, done) => {
-    if (!acceptRequest(reply)) {
+    if (isEnding(reply)) {
       reply.hijack()
       return
     }
@@ -191,7 +192,8 @@ export const createHttp = ({
   const beforeBody: preParsingHookHandler = (request, reply, _payload, done) => {
     if (!hasBody(request)) return done()
     const refusal = beginReading(reply)
-    if (refusal !== undefined) return done(refusal)
+    // Whoever sends what a route cannot read is told so, whether or not the rest has arrived.
+    if (refusal !== undefined) return done(null, unreadable(refusal))
     const resume = deadlines.pause(reply)
     request.raw.once('end', () => {
       endReading(reply)
@@ -233,6 +235,14 @@ const createRequestIds = (): (() => string) => {
     return prefix + number.toString(36)
   }
 }
+
+/** A body that fails with `error` as soon as it is read. */
+const unreadable = (error: Error): Readable =>
+  new Readable({
+    read() {
+      this.destroy(error)
+    }
+  })
 
 const isForwarded = ({ headers }: FastifyRequest): boolean =>
   headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined

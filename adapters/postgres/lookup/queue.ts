@@ -39,8 +39,8 @@ export const rejectIfLate = ({ askedAt, reject }: Pick<Waiting<unknown, never>, 
 /**
  * Collects items and sends them in batches. An item waits in the queue for two reasons:
  *
- * - It waits for the end of the turn of the event loop in which it is added, so that all items of that turn share a
- *   batch.
+ * - It waits until everything has run that need not wait for the network, so that all who ask because of one answer, or
+ *   because of requests that begin together, share a batch.
  * - While `maxBatches` batches are under way, it waits until one of them is done. All items that are added meanwhile go
  *   into the next batch.
  */
@@ -67,11 +67,14 @@ export const createQueue = <Item, Result>({
 
   const batchDone = (): void => {
     batchesUnderWay -= 1
+    schedule()
+  }
+
+  const schedule = (): void => {
     if (scheduled) return
     scheduled = true
-    // `nextTick` runs after all promise callbacks: callers that ask again because of these answers share the next
-    // batch.
-    process.nextTick(sendBatches)
+    // Node runs all promise callbacks before what one of them hands to `nextTick`.
+    queueMicrotask(() => process.nextTick(sendBatches))
   }
 
   /** Takes the items that have waited longest out of the queue: at most `maxItems`, and the first of each key. */
@@ -90,9 +93,7 @@ export const createQueue = <Item, Result>({
   const queue: Queue<Item, Result> = {
     add(each) {
       waiting.push(each)
-      if (scheduled || batchesUnderWay === maxBatches) return
-      scheduled = true
-      setImmediate(sendBatches)
+      if (batchesUnderWay < maxBatches) schedule()
     },
     clear: () => waiting.splice(0)
   }

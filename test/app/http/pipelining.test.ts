@@ -29,6 +29,20 @@ const end = async (http: Http): Promise<void> => {
   http.server.closeAllConnections()
 }
 
+t.test('requests that arrive in one turn of the event loop begin together, when all of them have arrived', async t => {
+  const { http, origin, answer, names, sockets } = await serveSlow(t)
+  const begunBefore: number[] = []
+  http.server.on('request', () => begunBefore.push(names.length))
+  const clients = namesOf(5).map(() => dial(origin))
+  while (sockets.length < clients.length) await turns(1)
+  for (const { socket } of clients) socket.write(getSlow('one'))
+  while (names.length < clients.length) await turns(1)
+  t.strictSame(begunBefore, [0, 0, 0, 0, 0])
+  answer()
+  while (clients.some(({ received }) => received() === '')) await turns(1)
+  for (const { socket } of clients) socket.destroy()
+})
+
 t.test('of the requests of one connection four begin at once, and the others when those are answered', async t => {
   const { origin, arrived, answer, names, sockets } = await serveSlow(t)
   const { socket, received } = dial(origin)
