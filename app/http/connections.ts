@@ -20,7 +20,7 @@ export interface Connection {
   watched: boolean
   /** How many requests have begun since all before them were answered. */
   begun: number
-  /** The requests that pipelining.ts holds back, of which {@link latest} is the last. Undefined until there was one. */
+  /** The requests that turns.ts holds back, of which {@link latest} is the last. Undefined until there was one. */
   held: Arrived[] | undefined
   /** Forgets the requests that are held back, and reads on. Undefined until there was one. */
   dropHeld: (() => void) | undefined

@@ -31,8 +31,8 @@ import {
 import { faultInHead, isOfDoubtfulLength } from './framing.js'
 import { constantHeaders } from './headers.js'
 import { createParserErrors } from './parser-errors.js'
-import { createTurns } from './pipelining.js'
 import { cutOffReaders } from './readers.js'
+import { createTurns } from './turns.js'
 
 /** Takes the types of a route's request and answer from its TypeBox schemas. */
 export interface TypeBox extends FastifyTypeProvider {
