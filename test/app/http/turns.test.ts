@@ -43,6 +43,16 @@ t.test('requests that arrive in one turn of the event loop begin together, when 
   for (const { socket } of clients) socket.destroy()
 })
 
+t.test('a request whose connection closes in the turn in which it arrives does not begin', async t => {
+  const { http, origin, names } = await serveSlow(t)
+  http.server.on('request', ({ socket }) => socket.destroy())
+  const { socket, closed } = dial(origin)
+  socket.write(getSlow('one'))
+  t.equal(await closed, '')
+  await turns(SOME)
+  t.strictSame(names, [])
+})
+
 t.test('of the requests of one connection four begin at once, and the others when those are answered', async t => {
   const { origin, arrived, answer, names, sockets } = await serveSlow(t)
   const { socket, received } = dial(origin)
