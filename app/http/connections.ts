@@ -71,12 +71,6 @@ const reading = new WeakMap<ServerResponse, FastifyReply>()
 /** The refusals of bodies that turned out to be malformed before the server began to read them. */
 const refusals = new WeakMap<ServerResponse, HttpError>()
 
-/**
- * True once an earlier answer ends the connection: a request must not be processed then (RFC 9112 section 9.6), because
- * its answer would never be sent.
- */
-export const isEnding = ({ request }: FastifyReply): boolean => connectionOf(request.raw.socket).ending
-
 /** True while requests are held back. */
 export const isHolding = ({ held }: Connection): boolean => held !== undefined && held.length > 0
 

@@ -17,7 +17,7 @@ import { DomainError } from '../../core/index.js'
 import { createBodyMemory, createDiscard } from './body-memory.js'
 import { trustedProxies } from './client-address.js'
 import { createCompression } from './compression.js'
-import { beginReading, endConnectionGently, endConnectionIfLast, endReading, isEnding } from './connections.js'
+import { beginReading, endConnectionGently, endConnectionIfLast, endReading } from './connections.js'
 import { createDeadlines } from './deadlines.js'
 import {
   createAnswerFor,
@@ -163,10 +163,6 @@ export const createHttp = ({
   })
 
   http.addHook('onRequest', (request, reply, done) => {
-    if (isEnding(reply)) {
-      reply.hijack()
-      return
-    }
     const isInTime = deadlines.begin(reply)
     // Node drops the rest of the packet, because it could belong to the other protocol. A further request in it would
     // get no answer, so the connection ends.

@@ -30,10 +30,15 @@ export const createTurns = (handle: Handle): Handle => {
   let heldInAll = 0
   const turns: (() => void)[] = []
 
+  /**
+   * Behind an answer that ends the connection nothing is processed (RFC 9112 section 9.6), because its answer would never
+   * be sent.
+   */
   const begin = ({ request, response, at }: Arrived): void => {
     const { socket } = request
-    if (socket.destroyed) return
-    connectionOf(socket).arrivedAt = at
+    const connection = connectionOf(socket)
+    if (connection.ending || socket.destroyed) return
+    connection.arrivedAt = at
     handle(request, response)
   }
 

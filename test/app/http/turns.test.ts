@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import type { Http, HttpOptions } from '../../../app/http/http.js'
+import type { HttpOptions } from '../../../app/http/http.js'
 import { CONSTANT_HEADERS, listen } from '../../support/http.js'
 import { createSlowHttp, getSlow, postSlow } from '../../support/sample-routes.js'
 import { turns } from '../../support/waiting.js'
@@ -23,10 +23,6 @@ const serveSlow = async (t: Test, options: Partial<HttpOptions> = {}) => {
   const send = await listen(slow.http)
   t.teardown(() => slow.http.close())
   return { ...slow, send, sockets, origin: slow.http.listeningOrigin }
-}
-
-const end = async (http: Http): Promise<void> => {
-  http.server.closeAllConnections()
 }
 
 t.test('requests that arrive in one turn of the event loop begin together, when all of them have arrived', async t => {
@@ -156,6 +152,20 @@ t.test('behind an answer that ends the connection nothing that was held back beg
   t.strictSame(names, [...namesOf(10), 'closing'])
 })
 
+t.test('an answer that ends its connection does so during a shutdown too, whatever has arrived behind it', async t => {
+  const { http, origin, names, sockets } = await serveSlow(t)
+  const { socket, closed } = dial(origin)
+  while (sockets.length === 0) await turns(1)
+  const ended = http.close()
+  socket.write(
+    `POST /sample HTTP/1.0\r\nconnection: keep-alive\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n${getSlow('behind')}`
+  )
+  const answer = readAnswer(await closed)
+  t.match(answer, { status: 400, headers: { connection: 'close' } })
+  t.strictSame(names, [])
+  await ended
+})
+
 t.test('a connection with which more than 10,000 requests would be held back is closed, and no other', async t => {
   const { http, origin, answer, sockets } = await serveSlow(t)
   // Node reads 64 kB at once, and no more of a connection of which something is held back.
@@ -178,7 +188,7 @@ t.test('a connection with which more than 10,000 requests would be held back is 
     while (!isClosed && statusesIn(received()).length < AT_ONCE + 1500) await turns(1)
   }
   t.strictSame((await flood()).isClosed, false, 'there is room again')
-  await end(http)
+  http.server.closeAllConnections()
 })
 
 t.test('a client that leaves takes with it what was held back', async t => {
@@ -194,5 +204,5 @@ t.test('a client that leaves takes with it what was held back', async t => {
   while (server?.destroyed === false) await turns(1)
   await turns(SOME)
   t.ok(names.length < 30, `${names.length} have begun`)
-  await end(http)
+  http.server.closeAllConnections()
 })
