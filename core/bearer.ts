@@ -14,6 +14,9 @@ export interface BearerUseCases {
   verifyBearer(accessToken?: string | undefined, requiredScope?: string | undefined): Promise<AccessToken>
 }
 
+export const invalidToken = (): DomainError =>
+  new DomainError('invalid_token', 'the access token is unknown, expired or revoked: get a new one')
+
 export const createBearerUseCases = ({
   tokens,
   secrets,
@@ -25,7 +28,7 @@ export const createBearerUseCases = ({
     const known = couldBeIssued(accessToken)
     const token = known ? await tokens.findByAccess(await secrets.digest(accessToken)) : undefined
     if (token === undefined || token.expiresAt <= clock.now()) {
-      throw new DomainError('invalid_token', 'the access token is unknown, expired or revoked: get a new one')
+      throw invalidToken()
     }
     if (requiredScope !== undefined && !anyCovers(token.scopes, requiredScope)) {
       throw new DomainError(

@@ -1,7 +1,9 @@
+import { type BearerUseCases, invalidToken } from './bearer.js'
 import { DomainError } from './errors.js'
+import { couldBeIssued } from './issuing.js'
 import type { Hero, NewHero } from './model.js'
-import type { HeroQuery, HeroStore } from './ports.js'
-import { requireText } from './text.js'
+import type { HeroQuery, Ports } from './ports.js'
+import { faultInText } from './text.js'
 
 /** Some heroes of a longer list. */
 export interface HeroPage {
@@ -24,13 +26,22 @@ export interface HeroUseCases {
   findHero(id: number): Promise<Hero>
   /** Throws `invalid_input` and, for a name that is taken, `conflict`. */
   createHero(hero: NewHero): Promise<Hero>
+  /**
+   * {@link createHero} for whoever presents the access token. Throws `invalid_token` first, for what
+   * {@link BearerUseCases.verifyBearer} refuses. The step that stores the hero judges the token, which saves a look-up. The
+   * token's scopes are not judged.
+   */
+  createHeroIfAuthorized(hero: NewHero, accessToken: string): Promise<Hero>
   /** Throws `invalid_input`, `not_found` and `conflict`. */
   replaceHero(id: number, hero: NewHero): Promise<Hero>
   /** Throws `not_found`. */
   removeHero(id: number): Promise<void>
 }
 
-export const createHeroUseCases = (heroes: HeroStore): HeroUseCases => ({
+export const createHeroUseCases = (
+  { heroes, secrets, clock }: Pick<Ports, 'heroes' | 'secrets' | 'clock'>,
+  { verifyBearer }: Pick<BearerUseCases, 'verifyBearer'>
+): HeroUseCases => ({
   async heroPage(query) {
     const { limit } = query
     // One hero more than the page holds tells whether there is a next page.
@@ -60,6 +71,19 @@ export const createHeroUseCases = (heroes: HeroStore): HeroUseCases => ({
     return created
   },
 
+  async createHeroIfAuthorized(hero, accessToken) {
+    const fault = faultIn(hero)
+    if (fault !== undefined) {
+      await verifyBearer(accessToken)
+      throw fault
+    }
+    if (!couldBeIssued(accessToken)) throw invalidToken()
+    const created = await heroes.insertIfAuthorized(hero, await secrets.digest(accessToken), clock.now())
+    if (created === 'refused') throw invalidToken()
+    if (created === undefined) throw nameTaken()
+    return created
+  },
+
   async replaceHero(id, hero) {
     const replaced = await heroes.replace(id, requireValid(hero))
     if (replaced === undefined) throw noSuchHero()
@@ -80,9 +104,12 @@ const PIECE = 400
 
 /** Throws `invalid_input`. */
 export const requireValid = (hero: NewHero): NewHero => {
-  requireText('name', hero.name, 1, 255)
+  const fault = faultIn(hero)
+  if (fault !== undefined) throw fault
   return hero
 }
+
+const faultIn = (hero: NewHero): DomainError | undefined => faultInText('name', hero.name, 1, 255)
 
 const noSuchHero = (): DomainError =>
   new DomainError('not_found', 'no hero has this id: send that of a hero in the list')

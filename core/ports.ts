@@ -72,6 +72,13 @@ export interface HeroStore {
    */
   insert(hero: NewHero): Promise<Hero | undefined>
   /**
+   * {@link insert} on behalf of whoever presents the access token of this digest: `'refused'`, and nothing is stored,
+   * unless {@link TokenStore.findByAccess} would find the token and it expires after `at`. That is judged in the step
+   * that stores, so that a token which was revoked before stores nothing. A token that is refused tells nothing of the
+   * name.
+   */
+  insertIfAuthorized(hero: NewHero, access: Digest, at: Date): Promise<Hero | 'refused' | undefined>
+  /**
    * Stores every hero whose name is free, under new ids that ascend in the order of `heroes`: all of them, or none when
    * the call rejects. The result has the same order, with undefined for each name that is taken. Of several heroes with
    * one name the first is stored, and of concurrent calls exactly one stores it. The call may take long.

@@ -12,17 +12,19 @@ export const lengthOf = (text: string): number => {
  */
 export const isStorable = (text: string): boolean => !/[\0\p{Surrogate}]/u.test(text)
 
-/**
- * Returns the text. Throws `invalid_input`, naming the field, when the text is not storable or not `min` to `max` code
- * points long.
- */
-export const requireText = (field: string, text: string, min: number, max: number): string => {
+/** An `invalid_input` that names the field, when the text is not storable or not `min` to `max` code points long. */
+export const faultInText = (field: string, text: string, min: number, max: number): DomainError | undefined => {
   if (!isStorable(text))
-    throw new DomainError('invalid_input', `${field} holds a NUL or a lone surrogate: leave it out`)
+    return new DomainError('invalid_input', `${field} holds a NUL or a lone surrogate: leave it out`)
   // A code point has at most two code units. The cheap comparison comes first, so that nine megabytes are not counted.
   const length = text.length > 2 * max ? Number.POSITIVE_INFINITY : lengthOf(text)
-  if (length < min || length > max) {
-    throw new DomainError('invalid_input', `${field} must have ${min} to ${max} characters`)
-  }
+  if (length >= min && length <= max) return undefined
+  return new DomainError('invalid_input', `${field} must have ${min} to ${max} characters`)
+}
+
+/** Returns the text. Throws what {@link faultInText} finds. */
+export const requireText = (field: string, text: string, min: number, max: number): string => {
+  const fault = faultInText(field, text, min, max)
+  if (fault !== undefined) throw fault
   return text
 }

@@ -33,15 +33,16 @@ export const createUseCases = (given: Ports, changes: Partial<Policy> = {}): Use
   const policy: Policy = { ...defaultPolicy, ...changes }
   const ports: AllPorts = { ...given, events: given.events ?? NO_EVENTS }
   const login = createLogin(ports, policy)
+  const bearer = createBearerUseCases(ports)
   return {
-    ...createHeroUseCases(ports.heroes),
+    ...createHeroUseCases(ports, bearer),
     ...createUserUseCases(ports, policy),
     ...createClientUseCases(ports),
     ...createImportUseCases(ports),
     ...createScopeTextUseCases(ports),
     ...createAuthorizeUseCases(ports, policy, login),
     ...createTokenUseCases(ports, policy, login),
-    ...createBearerUseCases(ports),
+    ...bearer,
     ...createRevocationUseCases(ports),
     ...createHousekeepingUseCases(ports, policy)
   }

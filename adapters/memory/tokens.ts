@@ -6,6 +6,7 @@ import {
   copySpend,
   copyToken,
   isLive,
+  liveByAccess,
   schedule,
   storeToken,
   type Tables,
@@ -28,8 +29,8 @@ export const createTokenStore = (tables: Tables): TokenStore => {
     },
 
     async findByAccess(digest) {
-      const row = live(tokensByAccess.get(digest))
-      return row === undefined || row.accessEnded ? undefined : copyAccess(row)
+      const row = liveByAccess(tables, digest)
+      return row && copyAccess(row)
     },
 
     async findByRefresh(digest) {

@@ -1,5 +1,5 @@
 import { eq, getTableColumns } from 'drizzle-orm'
-import type { Hero, NewHero } from '../../core/model.js'
+import type { Digest, Hero, NewHero } from '../../core/model.js'
 import type { HeroStore } from '../../core/ports.js'
 import type { Driver } from './connection/driver.js'
 import { isDuplicate } from './connection/errors.js'
@@ -10,6 +10,8 @@ import { createTidying, SHORTEST_INDEXED } from './name-index.js'
 import { heroes } from './schema.js'
 import { listed, manyRows, type Row, rowReader, typed } from './sql/columns.js'
 import { builder, withDriverErrors } from './sql/statements.js'
+import { IS_LIVE } from './sql/token-rows.js'
+import { bytesList, instantList } from './sql/values.js'
 
 const columns = { id: typed(heroes.id), name: typed(heroes.name) }
 const toHero = ({ id, name }: Row): Hero => ({ id: Number(id), name: String(name) })
@@ -37,6 +39,28 @@ select ${names} from ${from}
 on conflict (name) do nothing
 returning ${listed(columns)}`
 
+/** Inserts as {@link INSERT} does, and only for whom it may: the rows of the others have no id. */
+const INSERT_IF_AUTHORIZED = `
+with requested as materialized (
+  select ${names}, access_digest is null or (
+    select true from token
+    where token.access_digest = requested.access_digest and ${IS_LIVE} and token.expirationdate > requested.at
+  ) is not null as authorized
+  from unnest($1::varchar[], $2::text[], $3::bytea[], $4::timestamptz[]) as requested (${names}, access_digest, at)
+), stored as (
+  insert into hero (${names})
+  select ${names} from requested where authorized
+  on conflict (name) do nothing
+  returning ${listed(columns)}
+)
+select * from stored union all select null, name from requested where not authorized`
+
+interface Insertion {
+  readonly hero: NewHero
+  readonly access?: Digest
+  readonly at?: Date
+}
+
 const readByName = (rows: readonly unknown[][]): ReadonlyMap<string, Hero> =>
   new Map(rows.map(readHero).map(hero => [hero.name, hero]))
 
@@ -50,14 +74,20 @@ export const createHeroStore = (
 
   const insert = gather(
     driver,
-    async (wanted: readonly NewHero[]) => {
+    async (wanted: readonly Insertion[]) => {
       // Two statements that wait for each other's names would deadlock (40P01).
-      const sorted = wanted.toSorted((a, b) => (a.name < b.name ? -1 : 1))
-      const stored = readByName(await write(INSERT, lists(sorted.map(toRow))))
+      const sorted = wanted.toSorted((a, b) => (a.hero.name < b.hero.name ? -1 : 1))
+      const rows = await write(INSERT_IF_AUTHORIZED, [
+        ...lists(sorted.map(({ hero }) => toRow(hero))),
+        bytesList(sorted.map(({ access }) => access)),
+        instantList(sorted.map(({ at }) => at))
+      ])
+      const outcomes = new Map<string, Hero | 'refused'>()
+      for (const row of rows) outcomes.set(String(row[1]), row[0] === null ? 'refused' : readHero(row))
       tidy()
-      return wanted.map(({ name }) => stored.get(name))
+      return wanted.map(({ hero }) => outcomes.get(hero.name))
     },
-    { keyOf: ({ name }) => name }
+    { keyOf: ({ hero }) => hero.name }
   )
 
   return {
@@ -87,7 +117,12 @@ export const createHeroStore = (
       return rows.map(readHero)
     },
 
-    insert,
+    async insert(hero) {
+      const inserted = await insert({ hero })
+      return inserted === 'refused' ? undefined : inserted
+    },
+
+    insertIfAuthorized: (hero, access, at) => insert({ hero, access, at }),
 
     async insertAll(wanted) {
       const rows = await insertAlone(driver, INSERT, lists(wanted.map(toRow)))

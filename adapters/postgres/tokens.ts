@@ -1,4 +1,4 @@
-import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
+import { and, eq, isNull, sql } from 'drizzle-orm'
 import type { AccessToken } from '../../core/model.js'
 import type { RefreshToken, TokenStore } from '../../core/ports.js'
 import type { Driver } from './connection/driver.js'
@@ -9,6 +9,7 @@ import { createRotation } from './rotation.js'
 import { grants, tokens } from './schema.js'
 import { type Row, typed } from './sql/columns.js'
 import { builder, withDriverErrors } from './sql/statements.js'
+import { IS_LIVE } from './sql/token-rows.js'
 import { bytesElement, optional, readBytes, readInstant, readTexts } from './sql/values.js'
 
 const accessColumns = {
@@ -65,14 +66,6 @@ export const createTokenStore = (driver: Pick<Driver, 'write' | 'writers'>, look
   const { write } = driver
   const writer = builder(write)
 
-  // PostgreSQL reads only the small index of revoked grants: among millions of grants, the grant's row and its index
-  // would be four more pages to read. The subquery is a value and no `exists`, which could be planned as a list of all
-  // revoked grants.
-  const tombstone = writer
-    .select({ revokedAt: grants.revokedAt })
-    .from(grants)
-    .where(and(eq(grants.id, tokens.grantId), isNotNull(grants.revokedAt)))
-
   const rotate = createRotation(driver)
 
   return {
@@ -85,14 +78,7 @@ export const createTokenStore = (driver: Pick<Driver, 'write' | 'writers'>, look
       select: writer
         .select(accessColumns)
         .from(tokens)
-        .where(
-          and(
-            eq(tokens.accessDigest, key),
-            isNull(tokens.spentAt),
-            isNull(tokens.revokedAt),
-            sql`(${tombstone}) is null`
-          )
-        ),
+        .where(and(eq(tokens.accessDigest, key), sql.raw(IS_LIVE))),
       type: 'bytea',
       literal: bytesElement,
       read: readAccess

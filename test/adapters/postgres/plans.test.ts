@@ -139,6 +139,12 @@ t.test('no statement reads a table whole, except full lists and the search by a 
     'heroes.find of several': () => Promise.all([heroes.find(1), heroes.find(2)]),
     'heroes.list': () => heroes.list({ nameContains: undefined, after: undefined, limit: undefined }),
     'heroes.insert': () => heroes.insert({ name: 'a new hero' }),
+    'heroes.insertIfAuthorized': () => heroes.insertIfAuthorized({ name: 'another' }, accessDigest, at(0)),
+    'heroes.insertIfAuthorized of several': () =>
+      Promise.all([
+        heroes.insertIfAuthorized({ name: 'a third' }, accessDigest, at(0)),
+        heroes.insertIfAuthorized({ name: 'a fourth' }, someDigest(), at(0))
+      ]),
     'heroes.replace': () => heroes.replace(1, { name: 'a new name' }),
     'heroes.remove': () => heroes.remove(1),
     'users.find': () => users.find(user.id),
