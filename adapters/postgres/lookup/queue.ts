@@ -14,6 +14,8 @@ export interface QueueOptions<Item, Result> {
   readonly maxBatches: number
   /** How many items one batch may hold. */
   readonly maxItems: number
+  /** As soon as so many items wait, they leave without waiting for others; {@link maxItems} by default. */
+  readonly enoughItems?: number
   /** Items with the same key are never in the same batch. */
   readonly keyOf?: (item: Item) => string
   /** Sends a batch and settles each of its items. Resolves when another batch may take its place; never rejects. */
@@ -40,23 +42,23 @@ export const rejectIfLate = ({ askedAt, reject }: Pick<Waiting<unknown, never>, 
  * Collects items and sends them in batches. An item waits in the queue for two reasons:
  *
  * - It waits until everything has run that need not wait for the network, so that all who ask because of one answer, or
- *   because of requests that begin together, share a batch.
+ *   because of requests that begin together, share a batch. When `enoughItems` wait, they leave at once.
  * - While `maxBatches` batches are under way, it waits until one of them is done. All items that are added meanwhile go
  *   into the next batch.
  */
 export const createQueue = <Item, Result>({
   maxBatches,
   maxItems,
+  enoughItems = maxItems,
   keyOf,
   sendBatch
 }: QueueOptions<Item, Result>): Queue<Item, Result> => {
   let waiting: Waiting<Item, Result>[] = []
   let batchesUnderWay = 0
-  /** True while a call of `sendBatches` is scheduled. */
+  /** True while a call of `sendScheduled` is scheduled. */
   let scheduled = false
 
   const sendBatches = (): void => {
-    scheduled = false
     // The items that have waited longest come first.
     while (waiting[0] !== undefined && rejectIfLate(waiting[0])) waiting.shift()
     while (waiting.length > 0 && batchesUnderWay < maxBatches) {
@@ -74,7 +76,12 @@ export const createQueue = <Item, Result>({
     if (scheduled) return
     scheduled = true
     // Node runs all promise callbacks before what one of them hands to `nextTick`.
-    queueMicrotask(() => process.nextTick(sendBatches))
+    queueMicrotask(() => process.nextTick(sendScheduled))
+  }
+
+  const sendScheduled = (): void => {
+    scheduled = false
+    sendBatches()
   }
 
   /** Takes the items that have waited longest out of the queue: at most `maxItems`, and the first of each key. */
@@ -93,7 +100,9 @@ export const createQueue = <Item, Result>({
   const queue: Queue<Item, Result> = {
     add(each) {
       waiting.push(each)
-      if (batchesUnderWay < maxBatches) schedule()
+      if (batchesUnderWay === maxBatches) return
+      if (waiting.length < enoughItems) schedule()
+      else sendBatches()
     },
     clear: () => waiting.splice(0)
   }
