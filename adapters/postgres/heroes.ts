@@ -32,28 +32,35 @@ const containing = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')
 
 // Of several rows with one name it inserts the first.
 const { id: _generated, ...stored } = getTableColumns(heroes)
-const { names, from, lists } = manyRows(stored)
+const { names, parameters, from, lists } = manyRows(stored)
 const INSERT = `
 insert into hero (${names})
 select ${names} from ${from}
 on conflict (name) do nothing
 returning ${listed(columns)}`
 
-/** Inserts as {@link INSERT} does, and only for whom it may: the rows of the others have no id. */
+const next = Object.keys(stored).length + 1
+/**
+ * Inserts as {@link INSERT} does what needs no token or has a valid one. Of a hero that is refused the last column has
+ * the name, and the others are null.
+ */
 const INSERT_IF_AUTHORIZED = `
 with requested as materialized (
   select ${names}, access_digest is null or (
     select true from token
     where token.access_digest = requested.access_digest and ${IS_LIVE} and token.expirationdate > requested.at
   ) is not null as authorized
-  from unnest($1::varchar[], $2::text[], $3::bytea[], $4::timestamptz[]) as requested (${names}, access_digest, at)
+  from unnest(${parameters}, $${next}::bytea[], $${next + 1}::timestamptz[]) as requested (${names}, access_digest, at)
 ), stored as (
   insert into hero (${names})
   select ${names} from requested where authorized
   on conflict (name) do nothing
   returning ${listed(columns)}
 )
-select * from stored union all select null, name from requested where not authorized`
+select *, null from stored
+union all select ${Object.keys(columns)
+  .map(() => 'null')
+  .join()}, name from requested where not authorized`
 
 interface Insertion {
   readonly hero: NewHero
@@ -83,7 +90,14 @@ export const createHeroStore = (
         instantList(sorted.map(({ at }) => at))
       ])
       const outcomes = new Map<string, Hero | 'refused'>()
-      for (const row of rows) outcomes.set(String(row[1]), row[0] === null ? 'refused' : readHero(row))
+      for (const row of rows) {
+        const refusedName = row.at(-1)
+        if (refusedName !== null) outcomes.set(String(refusedName), 'refused')
+        else {
+          const hero = readHero(row)
+          outcomes.set(hero.name, hero)
+        }
+      }
       tidy()
       return wanted.map(({ hero }) => outcomes.get(hero.name))
     },

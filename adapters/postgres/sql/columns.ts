@@ -39,6 +39,8 @@ export const rowReader = (columns: Columns): ((values: readonly unknown[]) => Ro
 export interface ManyRows {
   /** The names of the columns in the database. */
   readonly names: string
+  /** The lists as the first parameters of the statement, each cast to its type. */
+  readonly parameters: string
   /** The rows as a table `requested` with columns of these names. */
   readonly from: string
   /** The values for the statement. Each row has the keys of the columns. */
@@ -49,10 +51,11 @@ export interface ManyRows {
 export const manyRows = (columns: Readonly<Record<string, PgColumn>>): ManyRows => {
   const all = Object.values(columns)
   const names = all.map(({ name }) => name).join()
-  const lists = all.map((column, index) => `$${index + 1}::${column.getSQLType()}[]`).join()
+  const parameters = all.map((column, index) => `$${index + 1}::${column.getSQLType()}[]`).join()
   return {
     names,
-    from: `unnest(${lists}) as requested (${names})`,
+    parameters,
+    from: `unnest(${parameters}) as requested (${names})`,
     lists: rows =>
       Object.entries(columns).map(([key, column]) =>
         driverValueList(rows.map(row => (row[key] == null ? undefined : column.mapToDriverValue(row[key]))))
