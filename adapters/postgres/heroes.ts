@@ -39,7 +39,10 @@ select ${names} from ${from}
 on conflict (name) do nothing
 returning ${listed(columns)}`
 
+/** The number of the first parameter behind the lists of {@link INSERT}. */
 const next = Object.keys(stored).length + 1
+const nulls = Object.keys(columns).map(() => 'null')
+
 /**
  * Inserts as {@link INSERT} does what needs no token or has a valid one. Of a hero that is refused the last column has
  * the name, and the others are null.
@@ -58,9 +61,7 @@ with requested as materialized (
   returning ${listed(columns)}
 )
 select *, null from stored
-union all select ${Object.keys(columns)
-  .map(() => 'null')
-  .join()}, name from requested where not authorized`
+union all select ${nulls.join()}, name from requested where not authorized`
 
 interface Insertion {
   readonly hero: NewHero
@@ -70,6 +71,17 @@ interface Insertion {
 
 const readByName = (rows: readonly unknown[][]): ReadonlyMap<string, Hero> =>
   new Map(rows.map(readHero).map(hero => [hero.name, hero]))
+
+/** The outcome for each name. A name without one is taken. */
+const readOutcomes = (rows: readonly unknown[][]): ReadonlyMap<string, Hero | 'refused'> =>
+  new Map(
+    rows.map((row): [string, Hero | 'refused'] => {
+      const refusedName = row.at(-1)
+      if (refusedName !== null) return [String(refusedName), 'refused']
+      const hero = readHero(row)
+      return [hero.name, hero]
+    })
+  )
 
 export const createHeroStore = (
   driver: Pick<Driver, 'connections' | 'write' | 'writers' | 'transaction'>,
@@ -89,15 +101,7 @@ export const createHeroStore = (
         bytesList(sorted.map(({ access }) => access)),
         instantList(sorted.map(({ at }) => at))
       ])
-      const outcomes = new Map<string, Hero | 'refused'>()
-      for (const row of rows) {
-        const refusedName = row.at(-1)
-        if (refusedName !== null) outcomes.set(String(refusedName), 'refused')
-        else {
-          const hero = readHero(row)
-          outcomes.set(hero.name, hero)
-        }
-      }
+      const outcomes = readOutcomes(rows)
       tidy()
       return wanted.map(({ hero }) => outcomes.get(hero.name))
     },

@@ -5,10 +5,11 @@ import { bytes, bytesList, bytesOrNull, instantList, textList } from './values.j
 export const TOKEN_COLUMNS =
   'grant_id, access_digest, refresh_digest, scopes, issuedate, expirationdate, refresh_expirationdate'
 
-// PostgreSQL reads only the small index of revoked grants: among millions of grants, the grant's row and its index
-// would be four more pages to read. The subquery is a value and no `exists`, which could be planned as a list of all
-// revoked grants.
-/** The condition under which an access token in the table `token` is good until it expires. */
+/**
+ * The condition under which an access token in the table `token` is good until it expires. PostgreSQL reads only the small
+ * index of revoked grants: among millions of grants, the grant's row and its index would be four more pages to read. The
+ * subquery is a value and no `exists`, which could be planned as a list of all revoked grants.
+ */
 export const IS_LIVE = `token.spent_at is null and token.revoked_at is null and (
   select revoked_at from "grant" where id = token.grant_id and revoked_at is not null
 ) is null`
