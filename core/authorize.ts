@@ -1,4 +1,4 @@
-import { isClientId } from './clients.js'
+import { isClientId } from './client-authentication.js'
 import { DomainError } from './errors.js'
 import { secondsAfter } from './instants.js'
 import { newGrant } from './issuing.js'

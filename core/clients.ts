@@ -1,5 +1,5 @@
+import { isClientId, SECRET_MAX } from './client-authentication.js'
 import { DomainError } from './errors.js'
-import { type Origin, originOf } from './events.js'
 import { defaultGrantTypes, grantTypes as knownGrantTypes } from './grant-types.js'
 import { secondsAfter } from './instants.js'
 import type { Client } from './model.js'
@@ -7,12 +7,6 @@ import type { AllPorts, ClientChanges } from './ports.js'
 import { isRedirectUri } from './redirect-uri.js'
 import { isScopeToken } from './scope.js'
 import { requireText } from './text.js'
-
-/** The id and the secret that a request presents. A public client sends an empty secret or none. */
-export interface ClientCredentials {
-  readonly id: string
-  readonly secret?: string | undefined
-}
 
 /** What a client is registered with (RFC 6749 section 2). */
 export interface NewClient {
@@ -35,12 +29,6 @@ export interface NewClient {
 
 /** What is done with the clients that are registered. */
 export interface ClientUseCases {
-  /**
-   * The client to which one of the candidates belongs. There may be several because a header can be read in two ways
-   * (RFC 6749 section 2.3.1), and none when the request has no credentials or malformed ones. Throws `invalid_client`,
-   * the same for an unknown client and a wrong secret.
-   */
-  authenticateClient(candidates: readonly ClientCredentials[], origin?: Origin): Promise<Client>
   /** Registers a client. Its secret can be read in this answer alone. Throws `invalid_input` and `conflict`. */
   addClient(client: NewClient): Promise<{ readonly client: Client; readonly secret: string | undefined }>
   /** Every client, in the order of the code points of their ids. */
@@ -64,16 +52,6 @@ export const createClientUseCases = ({
   clock,
   events
 }: Pick<AllPorts, 'clients' | 'secrets' | 'clock' | 'events'>): ClientUseCases => {
-  const isSecretOf = async (client: Client, secret: string): Promise<boolean> => {
-    const { secretDigest, previousSecret } = client
-    if (secretDigest === undefined) return secret === ''
-    if (secret.length > 2 * SECRET_MAX) return false
-    const digest = await secrets.digest(secret)
-    if (await secrets.equal(digest, secretDigest)) return true
-    if (previousSecret === undefined || previousSecret.until <= clock.now()) return false
-    return secrets.equal(digest, previousSecret.digest)
-  }
-
   const find = async (id: string): Promise<Client> => {
     const client = isClientId(id) ? await clients.find(id) : undefined
     if (client === undefined) throw noSuchClient()
@@ -81,28 +59,6 @@ export const createClientUseCases = ({
   }
 
   return {
-    async authenticateClient(candidates, origin) {
-      if (candidates.length === 0) {
-        events.tell({ event: FAILED, ...originOf(origin), reason: 'no_credentials' })
-        throw new DomainError(
-          'invalid_client',
-          'the client must authenticate: send its id and secret by HTTP Basic or in the form'
-        )
-      }
-      let known: Client | undefined
-      for (const { id, secret } of candidates) {
-        const client = isClientId(id) ? await clients.find(id) : undefined
-        if (client !== undefined && (await isSecretOf(client, secret ?? ''))) return client
-        known ??= client
-      }
-      if (known === undefined) events.tell({ event: FAILED, ...originOf(origin), reason: 'unknown_client' })
-      else events.tell({ event: FAILED, client: known.id, ...originOf(origin), reason: 'wrong_secret' })
-      throw new DomainError(
-        'invalid_client',
-        'the client is unknown or its secret is wrong: send the id and secret of a client by HTTP Basic or in the form'
-      )
-    },
-
     async addClient({
       id,
       secret: wanted,
@@ -154,12 +110,6 @@ export const createClientUseCases = ({
     }
   }
 }
-
-/** False for a text that cannot be the id of a registered client. The use cases then save the look-up. */
-export const isClientId = (id: string): boolean => /^[A-Za-z0-9._~-]{1,255}$/.test(id)
-
-const SECRET_MAX = 1024
-const FAILED = 'client.authentication_failed'
 
 /** The changes, with each redirect URI and each grant type once. Throws `invalid_input`. */
 const requireChanges = <T extends ClientChanges>(changes: T): T => {

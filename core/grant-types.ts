@@ -1,3 +1,4 @@
+import type { ClientAuthentication, ClientCredentials } from './client-authentication.js'
 import { createClientCredentialsGrant } from './client-credentials-grant.js'
 import { createCodeGrant } from './code-grant.js'
 import { DomainError } from './errors.js'
@@ -5,6 +6,7 @@ import type { TokenAnswer } from './issuing.js'
 import type { Login } from './login.js'
 import type { Client } from './model.js'
 import { createPasswordGrant } from './password-grant.js'
+import { createPlainRefresh } from './plain-refresh.js'
 import type { Policy } from './policy.js'
 import type { AllPorts } from './ports.js'
 import { createRefreshGrant } from './refresh-grant.js'
@@ -35,25 +37,49 @@ export interface TokenUseCases {
    * `too_many_attempts` and `overloaded`.
    */
   issueToken(client: Client | Promise<Client>, request: TokenRequest): Promise<TokenAnswer>
+  /**
+   * Authenticates the client as {@link ClientAuthentication.authenticateClient} does, and serves its request as
+   * {@link issueToken} does. Most refreshes take one step of the store. Throws what the two throw.
+   */
+  requestToken(candidates: readonly ClientCredentials[], request: TokenRequest): Promise<TokenAnswer>
 }
 
-export const createTokenUseCases = (ports: AllPorts, policy: Policy, login: Login): TokenUseCases => {
+export const createTokenUseCases = (
+  ports: AllPorts,
+  policy: Policy,
+  login: Login,
+  { authenticateClient }: ClientAuthentication
+): TokenUseCases => {
   const handlers = new Map(Object.entries(GRANT_TYPES).map(([type, create]) => [type, create(ports, policy, login)]))
+  const refreshAtOnce = createPlainRefresh(ports, policy)
+
+  const issue = async (
+    given: Client | Promise<Client>,
+    request: TokenRequest,
+    unspentAt?: Date
+  ): Promise<TokenAnswer> => {
+    const serve = handlers.get(request.grantType ?? '')?.(request, unspentAt)
+    const client = await given
+    const grantType = requireParameter('grant_type', request.grantType)
+    if (serve === undefined) {
+      throw new DomainError('unsupported_grant_type', `grant_type must be one of ${grantTypes.join(', ')}`)
+    }
+    if (!client.grantTypes.includes(grantType)) {
+      throw new DomainError(
+        'unauthorized_client',
+        'the client is not allowed this grant_type: send one that it was given'
+      )
+    }
+    return serve(client)
+  }
+
   return {
-    async issueToken(given, request) {
-      const serve = handlers.get(request.grantType ?? '')?.(request)
-      const client = await given
-      const grantType = requireParameter('grant_type', request.grantType)
-      if (serve === undefined) {
-        throw new DomainError('unsupported_grant_type', `grant_type must be one of ${grantTypes.join(', ')}`)
-      }
-      if (!client.grantTypes.includes(grantType)) {
-        throw new DomainError(
-          'unauthorized_client',
-          'the client is not allowed this grant_type: send one that it was given'
-        )
-      }
-      return serve(client)
+    issueToken: (client, request) => issue(client, request),
+
+    async requestToken(candidates, request) {
+      const { answer, unspentAt } = await refreshAtOnce(candidates, request)
+      // The client is not awaited: what the grant type looks up goes to the database together with it.
+      return answer ?? issue(authenticateClient(candidates, request), request, unspentAt)
     }
   }
 }

@@ -2,7 +2,7 @@ import { type BearerUseCases, invalidToken } from './bearer.js'
 import { DomainError } from './errors.js'
 import { couldBeIssued } from './issuing.js'
 import type { Hero, NewHero } from './model.js'
-import type { HeroQuery, Ports } from './ports.js'
+import type { HeroQuery, HeroStore, Ports } from './ports.js'
 import { faultInText } from './text.js'
 
 /** Some heroes of a longer list. */
@@ -28,8 +28,8 @@ export interface HeroUseCases {
   createHero(hero: NewHero): Promise<Hero>
   /**
    * {@link createHero} for whoever presents the access token. Throws `invalid_token` first, for what
-   * {@link BearerUseCases.verifyBearer} refuses. The step that stores the hero judges the token, which saves a look-up. The
-   * token's scopes are not judged.
+   * {@link BearerUseCases.verifyBearer} refuses. Where the store can, the step that stores the hero judges the token, which
+   * saves a look-up. The token's scopes are not judged.
    */
   createHeroIfAuthorized(hero: NewHero, accessToken: string): Promise<Hero>
   /** Throws `invalid_input`, `not_found` and `conflict`. */
@@ -65,17 +65,12 @@ export const createHeroUseCases = (
     return hero
   },
 
-  async createHero(hero) {
-    const created = await heroes.insert(requireValid(hero))
-    if (created === undefined) throw nameTaken()
-    return created
-  },
+  createHero: hero => createHero(heroes, hero),
 
   async createHeroIfAuthorized(hero, accessToken) {
-    const fault = faultIn(hero)
-    if (fault !== undefined) {
+    if (heroes.insertIfAuthorized === undefined || faultIn(hero) !== undefined) {
       await verifyBearer(accessToken)
-      throw fault
+      return createHero(heroes, hero)
     }
     if (!couldBeIssued(accessToken)) throw invalidToken()
     const created = await heroes.insertIfAuthorized(hero, await secrets.digest(accessToken), clock.now())
@@ -95,6 +90,12 @@ export const createHeroUseCases = (
     if (!(await heroes.remove(id))) throw noSuchHero()
   }
 })
+
+const createHero = async (heroes: HeroStore, hero: NewHero): Promise<Hero> => {
+  const created = await heroes.insert(requireValid(hero))
+  if (created === undefined) throw nameTaken()
+  return created
+}
 
 /**
  * Node turns this many heroes into records and text in less than half a millisecond. With a thousand, reads beside long

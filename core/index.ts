@@ -1,6 +1,7 @@
 export type { Authorization, AuthorizationRequest, AuthorizeUseCases } from './authorize.js'
 export type { BearerUseCases } from './bearer.js'
-export type { ClientCredentials, ClientUseCases, NewClient } from './clients.js'
+export type { ClientAuthentication, ClientCredentials } from './client-authentication.js'
+export type { ClientUseCases, NewClient } from './clients.js'
 export { DomainError, type ErrorCode, type ErrorDetails, type Fault } from './errors.js'
 export type { Events, Origin, SecurityEvent } from './events.js'
 export { defaultGrantTypes, grantTypes, type TokenUseCases } from './grant-types.js'
@@ -40,6 +41,7 @@ export type {
   KnownLogin,
   Nonce,
   PasswordHasher,
+  PlainRefresh,
   Ports,
   RefreshToken,
   ScopeStore,

@@ -76,8 +76,10 @@ export interface HeroStore {
    * unless {@link TokenStore.findByAccess} would find the token and it expires after `at`. That is judged in the step
    * that stores, so that a token which was revoked before stores nothing. A token that is refused tells nothing of the
    * name.
+   *
+   * For stores to which each step is a way through a network. A store of another kind leaves the method out.
    */
-  insertIfAuthorized(hero: NewHero, access: Digest, at: Date): Promise<Hero | 'refused' | undefined>
+  insertIfAuthorized?(hero: NewHero, access: Digest, at: Date): Promise<Hero | 'refused' | undefined>
   /**
    * Stores every hero whose name is free, under new ids that ascend in the order of `heroes`: all of them, or none when
    * the call rejects. The result has the same order, with undefined for each name that is taken. Of several heroes with
@@ -207,6 +209,19 @@ export interface RefreshToken extends Token {
   readonly spent: Spend | undefined
 }
 
+/** A refresh for the scopes of the grant, by a client that presents its present secret. */
+export interface PlainRefresh {
+  /** Of the refresh token. */
+  readonly digest: Digest
+  readonly clientId: string
+  /** Of the secret that the client presents. */
+  readonly secretDigest: Digest
+  /** Expiry is judged at the same instant. */
+  readonly spend: { readonly at: Date; readonly nonce: Nonce }
+  /** It is issued at the instant of the spend. What would outlive the grant expires with the grant. */
+  readonly successor: Pick<Token, 'accessDigest' | 'refreshDigest' | 'expiresAt' | 'refreshExpiresAt'>
+}
+
 /** Keeps access tokens and refresh tokens. */
 export interface TokenStore {
   /**
@@ -230,6 +245,18 @@ export interface TokenStore {
    * True for at most one call per token, ever, and never once the grant was revoked. After false, {@link findByRefresh} tells how the token was spent.
    */
   rotate(digest: Digest, spend: { readonly at: Date; readonly nonce: Nonce }, successor: Token): Promise<boolean>
+  /**
+   * Does at once what {@link ClientStore.find}, {@link findByRefresh} and {@link rotate} do one after the other, where
+   * nothing needs a closer look: the client has this secret and the grant type `refresh_token`, the refresh token is the
+   * client's, unspent and unexpired, its grant has not ended, and each scope of the grant is one of the client's allowed
+   * scopes. Returns the successor.
+   *
+   * `overtaken`, when all this was so and another call has spent the token meanwhile. Undefined in all other cases. In
+   * both cases nothing changes, and the caller takes the steps one by one to learn why.
+   *
+   * For stores to which each step is a way through a network. A store of another kind leaves the method out.
+   */
+  rotateIfPlain?(refresh: PlainRefresh): Promise<Token | 'overtaken' | undefined>
   /** Ends this access token alone. An unknown digest is no error. */
   revokeAccess(digest: Digest, at: Date): Promise<void>
   /** Erases the nonces of refresh tokens that were spent before `at`. Returns how many it erased. */

@@ -36,7 +36,7 @@ export const createRefreshGrant = (
     requested: readonly string[],
     client: Client,
     origin: Origin,
-    unspentAt?: Date
+    unspentAt: Date | undefined
   ): Promise<TokenAnswer> => {
     const now = clock.now()
     if (spent?.nonce === undefined || !inGrace(latest(spent.at, unspentAt), now)) {
@@ -59,7 +59,8 @@ export const createRefreshGrant = (
     client: Client,
     request: TokenRequest,
     now: Date,
-    found: Promise<RefreshToken | undefined>
+    found: Promise<RefreshToken | undefined>,
+    unspentAt: Date | undefined
   ): Promise<TokenAnswer> => {
     if (client.secretDigest === undefined) {
       throw new DomainError('unauthorized_client', 'a public client has no refresh tokens: log in again')
@@ -75,7 +76,7 @@ export const createRefreshGrant = (
     }
 
     const token = requireOwn(await found)
-    if (token.spent !== undefined) return repeat(refreshToken, token, requested, client, request)
+    if (token.spent !== undefined) return repeat(refreshToken, token, requested, client, request, unspentAt)
     if (token.refreshExpiresAt === undefined || token.refreshExpiresAt <= now) throw invalidGrant()
     const scopes = narrow(client, token.grant, requested)
     const nonce = await secrets.nonce()
@@ -89,11 +90,11 @@ export const createRefreshGrant = (
     return repeat(refreshToken, requireOwn(await lookUp(refreshToken)), requested, client, request, now)
   }
 
-  return request => {
+  return (request, unspentAt) => {
     // Taken before the look-up: what the look-up finds unspent is spent after this instant.
     const now = clock.now()
     const found = begun(lookUp(request.refreshToken ?? ''))
-    return client => serve(client, request, now, found)
+    return client => serve(client, request, now, found, unspentAt)
   }
 }
 

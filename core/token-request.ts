@@ -18,9 +18,9 @@ export interface TokenRequest extends Origin {
 /**
  * Serves the requests of one grant type: begins with what can be looked up before the client is authenticated, and
  * returns a function that serves the authenticated client. What was begun changes nothing and is dropped when the client
- * turns out to be none.
+ * turns out to be none. `unspentAt` is when the refresh token of the request was seen unspent, if it was.
  */
-export type GrantHandler = (request: TokenRequest) => (client: Client) => Promise<TokenAnswer>
+export type GrantHandler = (request: TokenRequest, unspentAt?: Date) => (client: Client) => Promise<TokenAnswer>
 
 /** A look-up that may fail before anybody waits for it, or with nobody ever waiting. */
 export const begun = <T>(lookUp: Promise<T>): Promise<T> => {

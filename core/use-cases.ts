@@ -1,5 +1,6 @@
 import { type AuthorizeUseCases, createAuthorizeUseCases } from './authorize.js'
 import { type BearerUseCases, createBearerUseCases } from './bearer.js'
+import { type ClientAuthentication, createClientAuthentication } from './client-authentication.js'
 import { type ClientUseCases, createClientUseCases } from './clients.js'
 import { NO_EVENTS } from './events.js'
 import { createTokenUseCases, type TokenUseCases } from './grant-types.js'
@@ -16,6 +17,7 @@ import { createUserUseCases, type UserUseCases } from './users.js'
 /** Everything that the core can do. */
 export type UseCases = HeroUseCases &
   UserUseCases &
+  ClientAuthentication &
   ClientUseCases &
   ImportUseCases &
   ScopeTextUseCases &
@@ -33,15 +35,17 @@ export const createUseCases = (given: Ports, changes: Partial<Policy> = {}): Use
   const policy: Policy = { ...defaultPolicy, ...changes }
   const ports: AllPorts = { ...given, events: given.events ?? NO_EVENTS }
   const login = createLogin(ports, policy)
+  const authentication = createClientAuthentication(ports)
   const bearer = createBearerUseCases(ports)
   return {
     ...createHeroUseCases(ports, bearer),
     ...createUserUseCases(ports, policy),
+    ...authentication,
     ...createClientUseCases(ports),
     ...createImportUseCases(ports),
     ...createScopeTextUseCases(ports),
     ...createAuthorizeUseCases(ports, policy, login),
-    ...createTokenUseCases(ports, policy, login),
+    ...createTokenUseCases(ports, policy, login, authentication),
     ...bearer,
     ...createRevocationUseCases(ports),
     ...createHousekeepingUseCases(ports, policy)

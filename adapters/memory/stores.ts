@@ -18,7 +18,7 @@ export type { Stores }
 export const createMemoryStores = (): Stores => {
   const tables = createTables()
   return {
-    heroes: createHeroStore(tables),
+    heroes: createHeroStore(),
     users: createUserStore(tables),
     clients: createClientStore(tables),
     scopes: createScopeStore(),

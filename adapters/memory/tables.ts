@@ -70,15 +70,6 @@ export const createTables = (): Tables => ({
 export const isLive = ({ revoked, generation, user }: GrantRow): boolean =>
   !revoked && generation === user?.user.generation
 
-/** What {@link TokenStore.findByAccess} finds. */
-export const liveByAccess = (
-  { tokensByAccess }: Pick<Tables, 'tokensByAccess'>,
-  digest: Digest
-): TokenRow | undefined => {
-  const row = tokensByAccess.get(digest)
-  return row !== undefined && isLive(row.grant) && !row.accessEnded ? row : undefined
-}
-
 /**
  * Undefined when the user is gone or at another generation, or the client is gone, and when there is a user without a
  * generation or the other way round.

@@ -6,7 +6,6 @@ import {
   copySpend,
   copyToken,
   isLive,
-  liveByAccess,
   schedule,
   storeToken,
   type Tables,
@@ -29,8 +28,8 @@ export const createTokenStore = (tables: Tables): TokenStore => {
     },
 
     async findByAccess(digest) {
-      const row = liveByAccess(tables, digest)
-      return row && copyAccess(row)
+      const row = live(tokensByAccess.get(digest))
+      return row === undefined || row.accessEnded ? undefined : copyAccess(row)
     },
 
     async findByRefresh(digest) {

@@ -1,6 +1,6 @@
 import type { Digest, Token } from '../../core/model.js'
 import type { Driver } from './connection/driver.js'
-import { createSpending, STORE_FOR_SPENT } from './spending.js'
+import { createSpending, SPENT_POSITIONS, STORE_FOR_SPENT } from './spending.js'
 import { TOKEN_LISTS, tokenLists } from './sql/token-rows.js'
 import { bytesList } from './sql/values.js'
 
@@ -33,7 +33,8 @@ with requested as (
   from locked join requested using (digest)
   where code.digest = locked.digest
   returning code.grant_id, requested.*
-), ${STORE_FOR_SPENT}`
+), ${STORE_FOR_SPENT}
+${SPENT_POSITIONS}`
 
 /** {@link CodeStore.redeem}. Codes that are redeemed at once are sent as one batch, in one statement. */
 export const createRedemption = (

@@ -1,7 +1,7 @@
 import type { Digest, Token } from '../../core/model.js'
 import type { Nonce } from '../../core/ports.js'
 import type { Driver } from './connection/driver.js'
-import { createSpending, STORE_FOR_SPENT } from './spending.js'
+import { createSpending, SPENT_POSITIONS, STORE_FOR_SPENT } from './spending.js'
 import { TOKEN_LISTS, tokenLists } from './sql/token-rows.js'
 import { bytesList, instantList } from './sql/values.js'
 
@@ -35,7 +35,8 @@ with requested as (
   from locked join requested using (digest)
   where token.access_digest = locked.access_digest
   returning token.grant_id, requested.*
-), ${STORE_FOR_SPENT}`
+), ${STORE_FOR_SPENT}
+${SPENT_POSITIONS}`
 
 /** {@link TokenStore.rotate}. Concurrent rotations are sent as one batch, in one statement. */
 export const createRotation = (driver: Pick<Driver, 'write' | 'writers'>): ((rotation: Rotation) => Promise<boolean>) =>

@@ -9,12 +9,14 @@ import { TOKEN_COLUMNS } from './sql/token-rows.js'
 // did not sort the rows before they lock them. If a concurrent statement has a row locked, PostgreSQL waits for it and
 // evaluates again whether the row can be spent, on the row as that statement left it.
 
-/** The end of the statement, behind `spent`. That has the grant's id, the columns of `TOKEN_LISTS` and the position. */
+/** The part behind `spent`. That has the grant's id and the columns of `TOKEN_LISTS`. */
 export const STORE_FOR_SPENT = `stored as (
   insert into token (${TOKEN_COLUMNS})
   select grant_id, access_digest, refresh_digest, scopes::text[], issued, expires, refresh_expires from spent
-)
-select position::int4 from spent`
+)`
+
+/** The end of the statement. */
+export const SPENT_POSITIONS = 'select position::int4 from spent'
 
 /** Whoever is spent at once travels in one statement. Resolves to whether this call has spent it. */
 export const createSpending = <Item extends { readonly digest: Digest }>(

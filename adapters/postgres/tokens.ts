@@ -5,6 +5,7 @@ import type { Driver } from './connection/driver.js'
 import { grantColumns, readGrant } from './grants.js'
 import { createIssuing } from './issuing.js'
 import { key, type Lookups } from './lookup/lookups.js'
+import { createPlainRotation } from './plain-rotation.js'
 import { createRotation } from './rotation.js'
 import { grants, tokens } from './schema.js'
 import { type Row, typed } from './sql/columns.js'
@@ -99,6 +100,8 @@ export const createTokenStore = (driver: Pick<Driver, 'write' | 'writers'>, look
     }),
 
     rotate: (digest, spend, successor) => rotate({ digest, spend, successor }),
+
+    rotateIfPlain: createPlainRotation(driver),
 
     async revokeAccess(digest, at) {
       await withDriverErrors(writer.update(tokens).set({ revokedAt: at }).where(eq(tokens.accessDigest, digest)))

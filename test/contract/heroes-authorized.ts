@@ -10,89 +10,99 @@ import {
   someDigest,
   someSpend,
   type TestFunction,
+  testsOf,
   tokenUnder
 } from './records.js'
 
-/** Tests heroes that are stored on behalf of whoever presents an access token. */
+/** Tests {@link HeroStore.insertIfAuthorized}. */
 export const authorizedHeroContract = (test: TestFunction, createStores: CreateStores): void => {
-  test('a hero is stored for whoever presents a token that would be found and has not expired', async () => {
-    const stores = await createStores()
-    const { heroes, tokens } = stores
-    const parties = await register(stores)
-    const token = await logIn(stores, parties, { expiresAt: at(60) })
-    const ownGrant = grantTo(parties, { userId: undefined })
-    const own = publicTokenUnder(ownGrant, { expiresAt: at(60) })
-    await tokens.insert(own, undefined)
-    const earlier = await logIn(stores, parties)
-    const successor = tokenUnder(earlier.grant)
-    await tokens.rotate(earlier.refreshDigest, someSpend(), successor)
-    const first = await heroes.insertIfAuthorized({ name: 'Ant' }, token.accessDigest, at(59.999))
-    const second = await heroes.insertIfAuthorized({ name: 'Bee' }, own.accessDigest, at(0))
-    const third = await heroes.insertIfAuthorized({ name: 'Cat' }, successor.accessDigest, at(0))
-    assert.deepEqual(await heroes.list({}), [first, second, third])
-    assert.deepEqual(
-      (await heroes.list({})).map(({ name }) => name),
-      ['Ant', 'Bee', 'Cat']
-    )
-  })
+  const authorized = testsOf(test, createStores, ({ heroes }) => heroes.insertIfAuthorized?.bind(heroes))
 
-  test('for a token that is unknown, expired, revoked or rotated no hero is stored, and its name stays free', async () => {
-    const stores = await createStores()
-    const { heroes, tokens, grants, users, clients } = stores
-    const parties = await register(stores)
-    const expired = await logIn(stores, parties, { expiresAt: at(60) })
-    const revoked = await logIn(stores, parties)
-    await tokens.revokeAccess(revoked.accessDigest, at(1))
-    const rotated = await logIn(stores, parties)
-    await tokens.rotate(rotated.refreshDigest, someSpend(), tokenUnder(rotated.grant))
-    const ended = await logIn(stores, parties)
-    await grants.revoke(ended.grant.id, at(1))
-    const others = await register(stores)
-    const ofRevoked = await logIn(stores, others)
-    await users.revoke(others.user.username, at(1))
-    const gone = await register(stores)
-    const ofGone = await logIn(stores, gone)
-    await users.remove(gone.user.username)
-    const closed = await register(stores)
-    const ofClosed = await logIn(stores, closed)
-    await clients.remove(closed.client.id)
-    const refused = { expired, revoked, rotated, ended, ofRevoked, ofGone, ofClosed }
-    for (const [what, { accessDigest }] of Object.entries(refused)) {
-      assert.equal(await heroes.insertIfAuthorized({ name: 'Ant' }, accessDigest, at(60)), 'refused', what)
+  authorized(
+    'a hero is stored for whoever presents a token that would be found and has not expired',
+    async (stores, insertIfAuthorized) => {
+      const { heroes, tokens } = stores
+      const parties = await register(stores)
+      const token = await logIn(stores, parties, { expiresAt: at(60) })
+      const ownGrant = grantTo(parties, { userId: undefined })
+      const own = publicTokenUnder(ownGrant, { expiresAt: at(60) })
+      await tokens.insert(own, undefined)
+      const earlier = await logIn(stores, parties)
+      const successor = tokenUnder(earlier.grant)
+      await tokens.rotate(earlier.refreshDigest, someSpend(), successor)
+      const first = await insertIfAuthorized({ name: 'Ant' }, token.accessDigest, at(59.999))
+      const second = await insertIfAuthorized({ name: 'Bee' }, own.accessDigest, at(0))
+      const third = await insertIfAuthorized({ name: 'Cat' }, successor.accessDigest, at(0))
+      assert.deepEqual(await heroes.list({}), [first, second, third])
+      assert.deepEqual(
+        (await heroes.list({})).map(({ name }) => name),
+        ['Ant', 'Bee', 'Cat']
+      )
     }
-    const live = await logIn(stores, parties)
-    for (const digest of [someDigest(), live.refreshDigest]) {
-      assert.equal(await heroes.insertIfAuthorized({ name: 'Ant' }, digest, at(0)), 'refused')
+  )
+
+  authorized(
+    'for a token that is unknown, expired, revoked or rotated no hero is stored, and its name stays free',
+    async (stores, insertIfAuthorized) => {
+      const { heroes, tokens, grants, users, clients } = stores
+      const parties = await register(stores)
+      const expired = await logIn(stores, parties, { expiresAt: at(60) })
+      const revoked = await logIn(stores, parties)
+      await tokens.revokeAccess(revoked.accessDigest, at(1))
+      const rotated = await logIn(stores, parties)
+      await tokens.rotate(rotated.refreshDigest, someSpend(), tokenUnder(rotated.grant))
+      const ended = await logIn(stores, parties)
+      await grants.revoke(ended.grant.id, at(1))
+      const others = await register(stores)
+      const ofRevoked = await logIn(stores, others)
+      await users.revoke(others.user.username, at(1))
+      const gone = await register(stores)
+      const ofGone = await logIn(stores, gone)
+      await users.remove(gone.user.username)
+      const closed = await register(stores)
+      const ofClosed = await logIn(stores, closed)
+      await clients.remove(closed.client.id)
+      const refused = { expired, revoked, rotated, ended, ofRevoked, ofGone, ofClosed }
+      for (const [what, { accessDigest }] of Object.entries(refused)) {
+        assert.equal(await insertIfAuthorized({ name: 'Ant' }, accessDigest, at(60)), 'refused', what)
+      }
+      const live = await logIn(stores, parties)
+      for (const digest of [someDigest(), live.refreshDigest]) {
+        assert.equal(await insertIfAuthorized({ name: 'Ant' }, digest, at(0)), 'refused')
+      }
+      assert.deepEqual(await heroes.list({}), [])
+      const stored = await insertIfAuthorized({ name: 'Ant' }, live.accessDigest, at(60))
+      assert.deepEqual(await heroes.list({}), [stored])
     }
-    assert.deepEqual(await heroes.list({}), [])
-    const stored = await heroes.insertIfAuthorized({ name: 'Ant' }, live.accessDigest, at(60))
-    assert.deepEqual(await heroes.list({}), [stored])
-  })
+  )
 
-  test('a token that is refused learns nothing of the name, and one that is accepted learns that it is taken', async () => {
-    const stores = await createStores()
-    const { heroes } = stores
-    const token = await logIn(stores, await register(stores))
-    const hero = await heroes.insert({ name: 'Ant' })
-    assert.equal(await heroes.insertIfAuthorized({ name: 'Ant' }, someDigest(), at(0)), 'refused')
-    assert.equal(await heroes.insertIfAuthorized({ name: 'Ant' }, token.accessDigest, at(0)), undefined)
-    assert.deepEqual(await heroes.list({}), [hero])
-  })
+  authorized(
+    'a token that is refused learns nothing of the name, and one that is accepted learns that it is taken',
+    async (stores, insertIfAuthorized) => {
+      const { heroes } = stores
+      const token = await logIn(stores, await register(stores))
+      const hero = await heroes.insert({ name: 'Ant' })
+      assert.equal(await insertIfAuthorized({ name: 'Ant' }, someDigest(), at(0)), 'refused')
+      assert.equal(await insertIfAuthorized({ name: 'Ant' }, token.accessDigest, at(0)), undefined)
+      assert.deepEqual(await heroes.list({}), [hero])
+    }
+  )
 
-  test('of twenty heroes with one name, with and without a token, exactly one is stored', async () => {
-    const stores = await createStores()
-    const { heroes } = stores
-    const { accessDigest } = await logIn(stores, await register(stores))
-    const inserted = await rivals(rival =>
-      rival % 2 === 0 ? heroes.insertIfAuthorized({ name: 'Ant' }, accessDigest, at(0)) : heroes.insert({ name: 'Ant' })
-    )
-    const stored = inserted.filter(hero => hero !== undefined)
-    assert.equal(stored.length, 1)
-    assert.deepEqual(await heroes.list({}), stored)
-  })
+  authorized(
+    'of twenty heroes with one name, with and without a token, exactly one is stored',
+    async (stores, insertIfAuthorized) => {
+      const { heroes } = stores
+      const { accessDigest } = await logIn(stores, await register(stores))
+      const inserted = await rivals(rival =>
+        rival % 2 === 0 ? insertIfAuthorized({ name: 'Ant' }, accessDigest, at(0)) : heroes.insert({ name: 'Ant' })
+      )
+      const stored = inserted.filter(hero => hero !== undefined)
+      assert.equal(stored.length, 1)
+      assert.deepEqual(await heroes.list({}), stored)
+    }
+  )
 
-  test('of twenty calls at once each is judged by its own token', async () => {
-    const stores = await createStores()
+  authorized('of twenty calls at once each is judged by its own token', async (stores, insertIfAuthorized) => {
     const { heroes } = stores
     const parties = await register(stores)
     const { accessDigest } = await logIn(stores, parties)
@@ -101,7 +111,7 @@ export const authorizedHeroContract = (test: TestFunction, createStores: CreateS
       const hero = { name: `Hero ${rival}` }
       if (rival % 4 === 0) return heroes.insert(hero)
       const digest = [accessDigest, expired.accessDigest, someDigest()][rival % 3] ?? ''
-      return heroes.insertIfAuthorized(hero, digest, at(61))
+      return insertIfAuthorized(hero, digest, at(61))
     })
     for (const [rival, answer] of answers.entries()) {
       const name = `Hero ${rival}`
@@ -115,18 +125,19 @@ export const authorizedHeroContract = (test: TestFunction, createStores: CreateS
     )
   })
 
-  test('of two heroes with one name the one without a valid token does not keep the other out', async () => {
-    const stores = await createStores()
-    const { heroes } = stores
-    const { accessDigest } = await logIn(stores, await register(stores))
-    for (let round = 0; round < 5; round++) {
-      const hero = { name: `Hero ${round}` }
-      const [refused, stored] = await Promise.all([
-        heroes.insertIfAuthorized(hero, someDigest(), at(0)),
-        heroes.insertIfAuthorized(hero, accessDigest, at(0))
-      ])
-      assert.equal(refused, 'refused')
-      assert.ok(typeof stored === 'object' && stored.name === hero.name)
+  authorized(
+    'of two heroes with one name the one without a valid token does not keep the other out',
+    async (stores, insertIfAuthorized) => {
+      const { accessDigest } = await logIn(stores, await register(stores))
+      for (let round = 0; round < 5; round++) {
+        const hero = { name: `Hero ${round}` }
+        const [refused, stored] = await Promise.all([
+          insertIfAuthorized(hero, someDigest(), at(0)),
+          insertIfAuthorized(hero, accessDigest, at(0))
+        ])
+        assert.equal(refused, 'refused')
+        assert.ok(typeof stored === 'object' && stored.name === hero.name)
+      }
     }
-  })
+  )
 }

@@ -1,15 +1,25 @@
 import t, { type Test } from 'tap'
-import type { Client, TokenAnswer, TokenRequest } from '../../core/index.js'
+import type { Client, TokenAnswer, TokenRequest, UseCases } from '../../core/index.js'
 import { onEveryStore } from '../support/stores.js'
 import {
   ADA,
   addClient,
   blankRequest,
   createWorld,
+  SECRET,
   type Stores,
   type World,
   type WorldOptions
 } from '../support/world.js'
+
+/** How a token request is served: for an authenticated client, or for whoever presents credentials. */
+type Serve = (useCases: UseCases, client: Client, request: TokenRequest) => Promise<TokenAnswer>
+
+const WAYS: Readonly<Record<string, Serve>> = {
+  'a refresh for an authenticated client': (useCases, client, request) => useCases.issueToken(client, request),
+  'a refresh with credentials': (useCases, { id, secretDigest }, request) =>
+    useCases.requestToken([{ id, secret: secretDigest && SECRET }], request)
+}
 
 let worlds = 0
 
@@ -25,7 +35,7 @@ interface Setting extends World {
 }
 
 /** A new client and a new user, in stores that other tests use too. */
-const setting = async (stores: Stores, policy: WorldOptions['policy'] = {}): Promise<Setting> => {
+const createSetting = async (serve: Serve, stores: Stores, policy: WorldOptions['policy'] = {}): Promise<Setting> => {
   worlds += 1
   const world = createWorld({ stores, policy })
   const { useCases } = world
@@ -36,7 +46,7 @@ const setting = async (stores: Stores, policy: WorldOptions['policy'] = {}): Pro
     client: Client,
     form: Partial<TokenRequest>
   ): Promise<TokenAnswer & { refreshToken: string }> => {
-    const answer = await useCases.issueToken(client, { ...blankRequest, ...form })
+    const answer = await serve(useCases, client, { ...blankRequest, ...form })
     if (answer.refreshToken === undefined) throw new Error('there is no refresh token')
     return { ...answer, refreshToken: answer.refreshToken }
   }
@@ -58,8 +68,9 @@ const later = (answer: TokenAnswer, seconds: number): TokenAnswer => ({
   expiresInSeconds: answer.expiresInSeconds - seconds
 })
 
-t.test('the refresh grant', t =>
+const testRefreshes = (t: Test, serve: Serve): Promise<void> =>
   onEveryStore(t, async (t, stores) => {
+    const setting = (...args: [Stores, WorldOptions['policy']?]) => createSetting(serve, ...args)
     const test = (name: string, run: (t: Test) => Promise<void>): Promise<unknown> => t.test(name, run)
 
     await test('a refresh spends the token, ends its access token and gives a new pair', async t => {
@@ -314,4 +325,5 @@ t.test('the refresh grant', t =>
       for (const { accessToken } of answers) t.notOk(await lives(accessToken), 'the other refreshes count as a theft')
     })
   })
-)
+
+for (const [way, serve] of Object.entries(WAYS)) t.test(way, t => testRefreshes(t, serve))

@@ -145,11 +145,6 @@ const createHeroStore = ({ read, write }: JsonFile<Tables>): HeroStore => ({
     ),
   find: id => read(({ heroes }) => optional(toHero, rowOf(heroes, id))),
   insert: hero => write(tables => insertHero(tables, hero)),
-  insertIfAuthorized: (hero, access, at) =>
-    write(tables => {
-      const token = liveByAccess(tables, access)
-      return token !== undefined && token.expiresAt > at.getTime() ? insertHero(tables, hero) : 'refused'
-    }),
   insertAll: heroes => write(tables => heroes.map(hero => insertHero(tables, hero))),
   replace: (id, { name }) =>
     write(({ heroes }) => {
@@ -304,15 +299,6 @@ const liveGrant = ({ grants }: Tables, id: string): Grant | undefined => {
   return { id, userId: userId ?? undefined, clientId, scopes: [...scopes], expiresAt: new Date(expiresAt) }
 }
 
-const byAccess = ({ tokens }: Tables, digest: string): TokenRow | undefined =>
-  tokens.find(({ accessDigest }) => accessDigest === digest)
-
-/** The token, unless it or its grant has ended. */
-const liveByAccess = (tables: Tables, digest: string): TokenRow | undefined => {
-  const row = byAccess(tables, digest)
-  return row === undefined || row.accessEnded || liveGrant(tables, row.grantId) === undefined ? undefined : row
-}
-
 const removeGrants = (tables: Tables, which: (grant: GrantRow) => boolean): void => {
   const removed = new Set(tables.grants.filter(which).map(({ id }) => id))
   keep(tables, 'grants', ({ id }) => !removed.has(id))
@@ -405,6 +391,8 @@ const storeToken = ({ tokens }: Tables, grantId: string, token: Token): void => 
 const createTokenStore = ({ read, write }: JsonFile<Tables>): TokenStore => {
   const byRefresh = ({ tokens }: Tables, digest: string): TokenRow | undefined =>
     tokens.find(({ refreshDigest }) => refreshDigest === digest)
+  const byAccess = ({ tokens }: Tables, digest: string): TokenRow | undefined =>
+    tokens.find(({ accessDigest }) => accessDigest === digest)
   return {
     insert: (token, generation) =>
       write(tables => {
@@ -414,8 +402,8 @@ const createTokenStore = ({ read, write }: JsonFile<Tables>): TokenStore => {
       }),
     findByAccess: digest =>
       read(tables => {
-        const row = liveByAccess(tables, digest)
-        if (row === undefined) return undefined
+        const row = byAccess(tables, digest)
+        if (row === undefined || row.accessEnded || liveGrant(tables, row.grantId) === undefined) return undefined
         const { grantId, scopes, issuedAt, expiresAt } = row
         return { grantId, scopes: [...scopes], issuedAt: new Date(issuedAt), expiresAt: new Date(expiresAt) }
       }),

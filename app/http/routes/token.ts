@@ -26,7 +26,7 @@ const TokenResponse = Type.Object(
 
 export const tokenRoutes = (
   http: Http,
-  useCases: Pick<UseCases, 'authenticateClient' | 'issueToken'>,
+  useCases: Pick<UseCases, 'requestToken'>,
   publicUrl: () => string,
   corsOrigins: readonly string[]
 ): void => {
@@ -38,9 +38,7 @@ export const tokenRoutes = (
         const form = formOf(request)
         const origin = originOf(request)
         const credentials = clientCredentials(request.headers.authorization, form)
-        // Not awaited: what the grant type looks up goes to the database together with the client.
-        const client = useCases.authenticateClient(credentials, origin)
-        const answer = await useCases.issueToken(client, {
+        const answer = await useCases.requestToken(credentials, {
           grantType: form.get('grant_type'),
           username: form.get('username'),
           password: form.get('password'),

@@ -9,6 +9,7 @@ import {
   authorize,
   logIn,
   type Parties,
+  type RefreshToken,
   register,
   someDigest,
   someSpend,
@@ -136,6 +137,57 @@ for (const [what, { make, spend, row }] of Object.entries(SINGLES)) {
     t.equal(await deadlocks(), 0)
   })
 }
+
+/** A client and a user, and what refreshes a token of theirs in one step. */
+const registerRefreshing = async ({ stores }: Database) => {
+  const parties = await register(stores)
+  const { client } = parties
+  await stores.clients.update(client.id, { grantTypes: ['refresh_token'] })
+  return {
+    parties,
+    refresh: ({ stores }: Database, { refreshDigest, grant }: RefreshToken) =>
+      stores.tokens.rotateIfPlain?.({
+        digest: refreshDigest,
+        clientId: client.id,
+        secretDigest: client.secretDigest ?? '',
+        spend: someSpend(),
+        successor: tokenUnder(grant)
+      })
+  }
+}
+
+t.test('while a token is refreshed in one step, a second refresh of it does not wait', async t => {
+  const { one, sql } = await openTwo(t)
+  const { parties, refresh } = await registerRefreshing(one)
+  const token = await logIn(one.stores, parties)
+  const letGo = await hold(sql, `select from token where refresh_digest = ${hex(token.refreshDigest)} for update`)
+  const first = refresh(one, token)
+  t.equal(await refresh(one, token), undefined)
+  await letGo()
+  t.match(await first, { grant: { id: token.grant.id } })
+})
+
+t.test(
+  'of two instances that refresh one token at once in one step, the later one learns that it was overtaken',
+  async t => {
+    const instances = await openTwo(t)
+    const { one, other, deadlocks } = instances
+    const { parties, refresh } = await registerRefreshing(one)
+    const all = await Promise.all([0, 1, 2].map(() => logIn(one.stores, parties)))
+    const refreshAll = (instance: Database, order: typeof all) =>
+      Promise.all(order.map(token => refresh(instance, token)))
+    const query = `select from token where refresh_digest = ${hex(all[1]?.refreshDigest)} for update`
+    const [first, second] = await meeting(instances, query, () =>
+      Promise.all([refreshAll(one, all), refreshAll(other, all.toReversed())])
+    )
+    for (const [index, outcome] of first.entries()) {
+      const others = second.toReversed()[index]
+      t.strictSame([outcome, others].filter(each => each === 'overtaken').length, 1)
+      t.strictSame([outcome, others].filter(each => typeof each === 'object').length, 1)
+    }
+    t.equal(await deadlocks(), 0)
+  }
+)
 
 /** The ways in which heroes are stored. */
 const INSERTS: Readonly<

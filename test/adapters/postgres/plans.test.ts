@@ -126,6 +126,10 @@ t.test('no statement reads a table whole, except full lists and the search by a 
   const attempts = createAttemptStore(noted, lookups)
 
   const stores = { heroes, users, clients, scopes, grants, codes, tokens, attempts }
+  if (heroes.insertIfAuthorized === undefined || tokens.rotateIfPlain === undefined)
+    throw new Error('a method is missing')
+  const { insertIfAuthorized } = heroes
+  const { rotateIfPlain } = tokens
   method = 'inserts'
   const parties = await register(stores)
   const token = await logIn(stores, parties)
@@ -134,16 +138,24 @@ t.test('no statement reads a table whole, except full lists and the search by a 
   const { user, client } = parties
   const { refreshDigest, accessDigest, grant } = token
 
+  const plainRefresh = {
+    digest: refreshDigest,
+    clientId: client.id,
+    secretDigest: someDigest(),
+    spend: someSpend(),
+    successor: tokenUnder(grant)
+  }
+
   const methods: Readonly<Record<string, () => Promise<unknown>>> = {
     'heroes.find': () => heroes.find(1),
     'heroes.find of several': () => Promise.all([heroes.find(1), heroes.find(2)]),
     'heroes.list': () => heroes.list({ nameContains: undefined, after: undefined, limit: undefined }),
     'heroes.insert': () => heroes.insert({ name: 'a new hero' }),
-    'heroes.insertIfAuthorized': () => heroes.insertIfAuthorized({ name: 'another' }, accessDigest, at(0)),
+    'heroes.insertIfAuthorized': () => insertIfAuthorized({ name: 'another' }, accessDigest, at(0)),
     'heroes.insertIfAuthorized of several': () =>
       Promise.all([
-        heroes.insertIfAuthorized({ name: 'a third' }, accessDigest, at(0)),
-        heroes.insertIfAuthorized({ name: 'a fourth' }, someDigest(), at(0))
+        insertIfAuthorized({ name: 'a third' }, accessDigest, at(0)),
+        insertIfAuthorized({ name: 'a fourth' }, someDigest(), at(0))
       ]),
     'heroes.replace': () => heroes.replace(1, { name: 'a new name' }),
     'heroes.remove': () => heroes.remove(1),
@@ -175,6 +187,7 @@ t.test('no statement reads a table whole, except full lists and the search by a 
     'grants.find': () => grants.find(grant.id),
     'tokens.findByRefresh': () => tokens.findByRefresh(refreshDigest),
     'tokens.rotate': () => tokens.rotate(refreshDigest, someSpend(), tokenUnder(grant)),
+    'tokens.rotateIfPlain': () => rotateIfPlain(plainRefresh),
     'tokens.revokeAccess': () => tokens.revokeAccess(accessDigest, at(0)),
     'grants.revoke': () => grants.revoke(grant.id, at(0)),
     'tokens.eraseNonces': () => tokens.eraseNonces(new Date()),

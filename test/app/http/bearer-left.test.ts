@@ -27,9 +27,10 @@ const serve = async (t: Test, options: ServiceOptions = {}) => {
           calls.push('insert')
           return heroes.insert(hero)
         },
-        insertIfAuthorized(hero, access, at) {
+        async insertIfAuthorized(hero, access, at) {
           calls.push('insertIfAuthorized')
-          return heroes.insertIfAuthorized(hero, access, at)
+          const token = await tokens.findByAccess(access)
+          return token !== undefined && token.expiresAt > at ? heroes.insert(hero) : 'refused'
         }
       },
       tokens: {

@@ -1,0 +1,97 @@
+import type { Token } from '../../core/model.js'
+import type { PlainRefresh, TokenStore } from '../../core/ports.js'
+import type { Driver } from './connection/driver.js'
+import { grantColumns, readGrant } from './grants.js'
+import { gather } from './lookup/gather.js'
+import { STORE_FOR_SPENT } from './spending.js'
+import { listed, rowReader } from './sql/columns.js'
+import { bytesList, instantList, textList } from './sql/values.js'
+
+// The order of the locks is that of spending.ts. The client is read by a subquery that is a value, so that no plan reads
+// all clients. Digests of secrets that nobody can guess need no comparison of constant time.
+const ROTATE_IF_PLAIN = `
+with requested as (
+  select * from unnest(
+    $1::bytea[], $2::text[], $3::bytea[], $4::timestamptz[], $5::bytea[],
+    $6::bytea[], $7::bytea[], $8::timestamptz[], $9::timestamptz[]
+  ) with ordinality as requested (
+    digest, client, secret_digest, issued, nonce,
+    access_digest, refresh_digest, expires, refresh_expires, position
+  )
+), held as (
+  select ${listed(grantColumns)}, requested.* from requested
+  join token on token.refresh_digest = requested.digest
+  join "grant" on "grant".id = token.grant_id
+  where token.spent_at is null and token.refresh_expirationdate > requested.issued
+  and "grant".revoked_at is null and "grant".expires_at > requested.issued and "grant".client_id = requested.client
+  and (
+    select client.secret_digest = requested.secret_digest and 'refresh_token' = any(client.grant_types)
+    and "grant".scopes <@ client.allowed_scopes
+    from client where client.id = requested.client
+  )
+  order by "grant".id
+  for key share of "grant"
+), locked as (
+  select token.access_digest as spent_digest, held.* from held join token on token.refresh_digest = held.digest
+  where token.spent_at is null
+  order by token.refresh_digest
+  for update of token
+), spent as (
+  update token set spent_at = locked.issued, nonce = locked.nonce
+  from locked
+  where token.access_digest = locked.spent_digest
+  returning locked.position, token.grant_id, locked.access_digest, locked.refresh_digest, locked.scopes, locked.issued,
+  least(locked.expires, locked.expires_at) as expires,
+  least(locked.refresh_expires, locked.expires_at) as refresh_expires
+), ${STORE_FOR_SPENT}
+select held.position::int4, spent.position is not null, held.id, held.user_id, held.client_id, held.scopes, held.expires_at
+from held left join spent using (position)`
+
+const readGrantRow = rowReader(grantColumns)
+
+const earlier = (one: Date, other: Date): Date => (one < other ? one : other)
+
+/** {@link TokenStore.rotateIfPlain}. */
+export const createPlainRotation = (
+  driver: Pick<Driver, 'write' | 'writers'>
+): NonNullable<TokenStore['rotateIfPlain']> => {
+  const underWay = new Set<string>()
+  const rotate = gather(driver, async (refreshes: readonly PlainRefresh[]) => {
+    const rows = await driver.write(ROTATE_IF_PLAIN, [
+      bytesList(refreshes.map(({ digest }) => digest)),
+      textList(refreshes.map(({ clientId }) => clientId)),
+      bytesList(refreshes.map(({ secretDigest }) => secretDigest)),
+      instantList(refreshes.map(({ spend }) => spend.at)),
+      bytesList(refreshes.map(({ spend }) => spend.nonce)),
+      bytesList(refreshes.map(({ successor }) => successor.accessDigest)),
+      bytesList(refreshes.map(({ successor }) => successor.refreshDigest)),
+      instantList(refreshes.map(({ successor }) => successor.expiresAt)),
+      instantList(refreshes.map(({ successor }) => successor.refreshExpiresAt))
+    ])
+    const outcomes = new Map(rows.map(([position, isSpent, ...grant]) => [Number(position) - 1, { isSpent, grant }]))
+    return refreshes.map(({ spend, successor }, index): Token | 'overtaken' | undefined => {
+      const outcome = outcomes.get(index)
+      if (outcome === undefined) return undefined
+      if (outcome.isSpent !== true) return 'overtaken'
+      const grant = readGrant(readGrantRow(outcome.grant))
+      return {
+        accessDigest: successor.accessDigest,
+        refreshDigest: successor.refreshDigest,
+        grant,
+        scopes: grant.scopes,
+        issuedAt: spend.at,
+        expiresAt: earlier(successor.expiresAt, grant.expiresAt),
+        refreshExpiresAt: successor.refreshExpiresAt && earlier(successor.refreshExpiresAt, grant.expiresAt)
+      }
+    })
+  })
+  return async refresh => {
+    if (underWay.has(refresh.digest)) return undefined
+    underWay.add(refresh.digest)
+    try {
+      return await rotate(refresh)
+    } finally {
+      underWay.delete(refresh.digest)
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import { DomainError } from './errors.js'
+import { type Origin, originOf } from './events.js'
+import type { Client } from './model.js'
+import type { AllPorts } from './ports.js'
+
+/** The id and the secret that a request presents. A public client sends an empty secret or none. */
+export interface ClientCredentials {
+  readonly id: string
+  readonly secret?: string | undefined
+}
+
+/** How a client proves who it is (RFC 6749 section 2.3). */
+export interface ClientAuthentication {
+  /**
+   * The client to which one of the candidates belongs. There may be several because a header can be read in two ways
+   * (RFC 6749 section 2.3.1), and none when the request has no credentials or malformed ones. Throws `invalid_client`,
+   * the same for an unknown client and a wrong secret.
+   */
+  authenticateClient(candidates: readonly ClientCredentials[], origin?: Origin): Promise<Client>
+}
+
+export const createClientAuthentication = ({
+  clients,
+  secrets,
+  clock,
+  events
+}: Pick<AllPorts, 'clients' | 'secrets' | 'clock' | 'events'>): ClientAuthentication => {
+  const isSecretOf = async (client: Client, secret: string): Promise<boolean> => {
+    const { secretDigest, previousSecret } = client
+    if (secretDigest === undefined) return secret === ''
+    if (!couldBeSecret(secret)) return false
+    const digest = await secrets.digest(secret)
+    if (await secrets.equal(digest, secretDigest)) return true
+    if (previousSecret === undefined || previousSecret.until <= clock.now()) return false
+    return secrets.equal(digest, previousSecret.digest)
+  }
+
+  return {
+    async authenticateClient(candidates, origin) {
+      if (candidates.length === 0) {
+        events.tell({ event: FAILED, ...originOf(origin), reason: 'no_credentials' })
+        throw new DomainError(
+          'invalid_client',
+          'the client must authenticate: send its id and secret by HTTP Basic or in the form'
+        )
+      }
+      let known: Client | undefined
+      for (const { id, secret } of candidates) {
+        const client = isClientId(id) ? await clients.find(id) : undefined
+        if (client !== undefined && (await isSecretOf(client, secret ?? ''))) return client
+        known ??= client
+      }
+      if (known === undefined) events.tell({ event: FAILED, ...originOf(origin), reason: 'unknown_client' })
+      else events.tell({ event: FAILED, client: known.id, ...originOf(origin), reason: 'wrong_secret' })
+      throw new DomainError(
+        'invalid_client',
+        'the client is unknown or its secret is wrong: send the id and secret of a client by HTTP Basic or in the form'
+      )
+    }
+  }
+}
+
+/** False for a text that cannot be the id of a registered client. The use cases then save the look-up. */
+export const isClientId = (id: string): boolean => /^[A-Za-z0-9._~-]{1,255}$/.test(id)
+
+/** False for credentials that no confidential client has. The use cases then save the digest of the secret. */
+export const couldBeConfidential = (
+  credentials: ClientCredentials
+): credentials is ClientCredentials & { readonly secret: string } => {
+  const { id, secret = '' } = credentials
+  return isClientId(id) && secret !== '' && couldBeSecret(secret)
+}
+
+/** Of a secret, in code points. */
+export const SECRET_MAX = 1024
+
+const couldBeSecret = (secret: string): boolean => secret.length <= 2 * SECRET_MAX
+
+const FAILED = 'client.authentication_failed'
