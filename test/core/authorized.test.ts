@@ -15,9 +15,11 @@ t.test('the access token is judged first, then the hero, and then whether its na
     t.strictSame(await useCases.findHero(hero.id), { ...hero, name: 'Starling' })
     await t.rejects(create('Starling'), { code: 'conflict' })
     await t.rejects(create(''), { code: 'invalid_input' })
-    const unknown = 'x'.repeat(32)
-    for (const name of ['Starling', 'Heron', '', '\0'])
-      await t.rejects(create(name, unknown), { code: 'invalid_token' })
+    for (const token of ['x'.repeat(32), 'malformed']) {
+      for (const name of ['Starling', 'Heron', '', '\0']) {
+        await t.rejects(create(name, token), { code: 'invalid_token' })
+      }
+    }
     clock.advance(policy.accessTokenSeconds - 1)
     await create('Heron')
     clock.advance(1)
