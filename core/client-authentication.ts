@@ -74,6 +74,7 @@ export const couldBeConfidential = (
 /** Of a secret, in code points. */
 export const SECRET_MAX = 1024
 
-const couldBeSecret = (secret: string): boolean => secret.length <= 2 * SECRET_MAX
+/** False for a text that is too long for a secret. */
+export const couldBeSecret = (secret: string): boolean => secret.length <= 2 * SECRET_MAX
 
 const FAILED = 'client.authentication_failed'

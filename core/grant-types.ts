@@ -10,6 +10,7 @@ import { createPlainRefresh } from './plain-refresh.js'
 import type { Policy } from './policy.js'
 import type { AllPorts } from './ports.js'
 import { createRefreshGrant } from './refresh-grant.js'
+import type { RepeatedRefusals } from './repeated-refusals.js'
 import { type GrantHandler, requireParameter, type TokenRequest } from './token-request.js'
 
 /**
@@ -39,7 +40,8 @@ export interface TokenUseCases {
   issueToken(client: Client | Promise<Client>, request: TokenRequest): Promise<TokenAnswer>
   /**
    * Authenticates the client as {@link ClientAuthentication.authenticateClient} does, and serves its request as
-   * {@link issueToken} does. Most refreshes take one step of the store. Throws what the two throw.
+   * {@link issueToken} does. Most refreshes take one step of the store, and a login that was refused a moment ago with
+   * `too_many_attempts` is refused again without any. Throws what the two throw.
    */
   requestToken(candidates: readonly ClientCredentials[], request: TokenRequest): Promise<TokenAnswer>
 }
@@ -48,7 +50,8 @@ export const createTokenUseCases = (
   ports: AllPorts,
   policy: Policy,
   login: Login,
-  { authenticateClient }: ClientAuthentication
+  { authenticateClient }: ClientAuthentication,
+  refusals: RepeatedRefusals
 ): TokenUseCases => {
   const handlers = new Map(Object.entries(GRANT_TYPES).map(([type, create]) => [type, create(ports, policy, login)]))
   const refreshAtOnce = createPlainRefresh(ports, policy)
@@ -78,8 +81,18 @@ export const createTokenUseCases = (
 
     async requestToken(candidates, request) {
       const { answer, unspentAt } = await refreshAtOnce(candidates, request)
-      // The client is not awaited: what the grant type looks up goes to the database together with it.
-      return answer ?? issue(authenticateClient(candidates, request), request, unspentAt)
+      if (answer !== undefined) return answer
+      await refusals.refuseAgain(candidates, request)
+      // Not awaited: what the grant type looks up goes to the database together with the client.
+      const client = authenticateClient(candidates, request)
+      try {
+        return await issue(client, request, unspentAt)
+      } catch (error) {
+        if (isThrottled(error)) await refusals.remember(candidates, request, await client)
+        throw error
+      }
     }
   }
 }
+
+const isThrottled = (error: unknown): boolean => error instanceof DomainError && error.code === 'too_many_attempts'

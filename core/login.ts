@@ -1,9 +1,8 @@
 import { DomainError } from './errors.js'
 import { type Events, type Origin, originOf } from './events.js'
 import type { Client, Grant, User } from './model.js'
-import type { Policy } from './policy.js'
 import type { AllPorts } from './ports.js'
-import { createThrottle } from './throttle.js'
+import type { Throttle } from './throttle.js'
 import { type Credentials, normalizeCredentials } from './users.js'
 
 export interface LoginAttempt extends Credentials, Origin {}
@@ -22,18 +21,9 @@ export const tellLogin = (events: Events, begun: boolean, user: User, grant: Gra
 }
 
 export const createLogin = (
-  {
-    users,
-    attempts,
-    passwords,
-    secrets,
-    clock,
-    events
-  }: Pick<AllPorts, 'users' | 'attempts' | 'passwords' | 'secrets' | 'clock' | 'events'>,
-  policy: Pick<Policy, 'loginAttempts' | 'loginWindowSeconds'>
+  { users, passwords, events }: Pick<AllPorts, 'users' | 'passwords' | 'events'>,
+  throttle: Pick<Throttle, 'count'>
 ): Login => {
-  const throttle = createThrottle({ users, attempts, secrets, clock, events }, policy)
-
   const rehash = async (user: User, password: string, address: string): Promise<void> => {
     try {
       await users.rehash(user.id, user.password, await passwords.hash(password, { address, priority: 'rehash' }))
@@ -58,7 +48,7 @@ export const createLogin = (
       return undefined
     }
     const { username, password } = credentials
-    const counted = await throttle(client, username, attempt)
+    const counted = await throttle.count(client, username, attempt)
     const { user, verdict } = await judge(username, password, attempt.address).catch(async (error: unknown) => {
       // The caller has learned nothing about the password, so this attempt must not lock out a user who tries again
       // after `retryAfterSeconds`. When the attempt cannot be given back either, the first error is the one that is

@@ -4,6 +4,7 @@ import { latest, secondsAfter, secondsUntil } from './instants.js'
 import type { Client, Digest, User } from './model.js'
 import type { Policy } from './policy.js'
 import type { AllPorts, AttemptLimit, FullWindow } from './ports.js'
+import { createRecent } from './recent.js'
 
 /** An attempt to log in that is counted and has no verdict yet. */
 export interface CountedAttempt {
@@ -18,14 +19,20 @@ export interface CountedAttempt {
   giveBack(): Promise<void>
 }
 
-/** Counts an attempt. Throws `too_many_attempts`, and tells `login.throttled`, when a limit is reached. */
-export type Throttle = (client: Client, username: string, origin: Origin) => Promise<CountedAttempt>
+/** The limits on guessing. Both methods throw `too_many_attempts`, and tell `login.throttled`, when a limit is reached. */
+export interface Throttle {
+  /** Counts an attempt. */
+  count(client: Client, username: string, origin: Origin): Promise<CountedAttempt>
+  /** Counts nothing, and refuses only what this process remembers as refused. */
+  refuseAgain(client: Client, username: string, origin: Origin): Promise<void>
+}
 
 export const createThrottle = (
   { users, attempts, secrets, clock, events }: Pick<AllPorts, 'users' | 'attempts' | 'secrets' | 'clock' | 'events'>,
   { loginAttempts, loginWindowSeconds }: Pick<Policy, 'loginAttempts' | 'loginWindowSeconds'>
 ): Throttle => {
-  const refusals = createRefusals()
+  /** By the pair, so that a flood of attempts on a full count asks the store for next to nothing. */
+  const refusals = createRecent<Refusal>()
 
   /** The key under which it is known that the user has logged in from the address. */
   const knownKey = (user: User | undefined, address: string): Promise<Digest> =>
@@ -38,48 +45,69 @@ export const createThrottle = (
     return until !== undefined && until > now
   }
 
-  return async (client, username, origin) => {
-    if (loginAttempts === 0) return UNCOUNTED
-    const { address } = origin
-    // The keys are digests, so that a username of any length fits and the store does not learn who tried.
-    const key = (text: string): Promise<Digest> => secrets.digest(text)
-    const pair = await key(`pair ${address} ${username}`)
-    const now = clock.now()
+  // The keys are digests, so that a username of any length fits and the store does not learn who tried.
+  const pairOf = (username: string, { address }: Origin): Promise<Digest> =>
+    secrets.digest(`pair ${address} ${username}`)
 
-    const take = (limits: readonly AttemptLimit[]) => attempts.take(limits, now, loginWindowSeconds)
-    const counted = (others: readonly Digest[]): CountedAttempt => ({
-      async succeed(user) {
-        await attempts.giveBack(others, pair, { key: await knownKey(user, address), until: knownUntil(now) })
-        refusals.forget(pair)
-      },
-      fail: () => attempts.fail([pair, ...others]),
-      giveBack: () => attempts.giveBack([pair, ...others], undefined)
+  const refuse = (client: Client, origin: Origin, { reason, until }: Refusal, now: Date): DomainError => {
+    events.tell({ event: 'login.throttled', client: client.id, ...originOf(origin), reason })
+    // An attempt under way may succeed at any moment and make room.
+    return new DomainError('too_many_attempts', 'too many logins were tried: wait before the next', {
+      retryAfterSeconds: secondsUntil(until ?? now, now)
     })
-    const refuse = ({ reason, until }: Refusal): DomainError => {
-      events.tell({ event: 'login.throttled', client: client.id, ...originOf(origin), reason })
-      // An attempt under way may succeed at any moment and make room.
-      return new DomainError('too_many_attempts', 'too many logins were tried: wait before the next', {
-        retryAfterSeconds: secondsUntil(until ?? now, now)
-      })
-    }
+  }
 
+  /** Throws a refusal that is remembered. */
+  const refuseRemembered = (client: Client, pair: Digest, origin: Origin, now: Date): void => {
     const remembered = refusals.recall(pair, now)
-    if (remembered !== undefined) throw refuse(remembered)
-    const [byUser, byAddress] = await Promise.all([key(`username ${username}`), key(`address ${address}`)])
-    const pairLimit: AttemptLimit = { key: pair, most: loginAttempts }
-    const limits = [pairLimit, { key: byUser, most: 10 * loginAttempts }, { key: byAddress, most: 10 * loginAttempts }]
-    let full = await take(limits)
-    if (full === undefined) return counted([byUser, byAddress])
-    if (!has(full, pair) && (await isKnown(username, address, now))) {
-      full = await take([pairLimit])
-      if (full === undefined) return counted([])
+    if (remembered !== undefined) throw refuse(client, origin, remembered, now)
+  }
+
+  return {
+    async refuseAgain(client, username, origin) {
+      refuseRemembered(client, await pairOf(username, origin), origin, clock.now())
+    },
+
+    async count(client, username, origin) {
+      if (loginAttempts === 0) return UNCOUNTED
+      const { address } = origin
+      const pair = await pairOf(username, origin)
+      const now = clock.now()
+
+      const take = (limits: readonly AttemptLimit[]) => attempts.take(limits, now, loginWindowSeconds)
+      const counted = (others: readonly Digest[]): CountedAttempt => ({
+        async succeed(user) {
+          await attempts.giveBack(others, pair, { key: await knownKey(user, address), until: knownUntil(now) })
+          refusals.forget(pair)
+        },
+        fail: () => attempts.fail([pair, ...others]),
+        giveBack: () => attempts.giveBack([pair, ...others], undefined)
+      })
+
+      refuseRemembered(client, pair, origin, now)
+      const [byUser, byAddress] = await Promise.all([
+        secrets.digest(`username ${username}`),
+        secrets.digest(`address ${address}`)
+      ])
+      const pairLimit: AttemptLimit = { key: pair, most: loginAttempts }
+      const limits = [
+        pairLimit,
+        { key: byUser, most: 10 * loginAttempts },
+        { key: byAddress, most: 10 * loginAttempts }
+      ]
+      let full = await take(limits)
+      if (full === undefined) return counted([byUser, byAddress])
+      if (!has(full, pair) && (await isKnown(username, address, now))) {
+        full = await take([pairLimit])
+        if (full === undefined) return counted([])
+      }
+      const refusal: Refusal = {
+        reason: has(full, pair) ? 'username_and_address' : has(full, byUser) ? 'username' : 'address',
+        until: endOfFailures(limits, full, now)
+      }
+      if (refusal.until !== undefined) refusals.remember(pair, refusal, now, refusal.until)
+      throw refuse(client, origin, refusal, now)
     }
-    const refusal: Refusal = {
-      reason: has(full, pair) ? 'username_and_address' : has(full, byUser) ? 'username' : 'address',
-      until: endOfFailures(limits, full, now)
-    }
-    refusals.remember(pair, refusal, now)
-    throw refuse(refusal)
   }
 }
 
@@ -121,41 +149,4 @@ interface Refusal {
   readonly reason: 'username_and_address' | 'username' | 'address'
   /** When the count has room again; undefined where that may be at any moment. */
   readonly until: Date | undefined
-}
-
-/** Refusals that this process remembers, so that a flood of attempts on a full count asks the store for next to nothing. */
-interface Refusals {
-  recall(pair: Digest, now: Date): Refusal | undefined
-  remember(pair: Digest, refusal: Refusal, now: Date): void
-  forget(pair: Digest): void
-}
-
-/** Another instance may make room meanwhile, by a success or a removal. */
-const REMEMBERED_SECONDS = 1
-const MOST_REMEMBERED = 10_000
-
-const createRefusals = (): Refusals => {
-  const remembered = new Map<Digest, { readonly refusal: Refusal; readonly askAgainAt: Date }>()
-  return {
-    recall(pair, now) {
-      const found = remembered.get(pair)
-      return found !== undefined && now < found.askAgainAt ? found.refusal : undefined
-    },
-
-    remember(pair, refusal, now) {
-      if (refusal.until === undefined) return
-      const soon = secondsAfter(now, REMEMBERED_SECONDS)
-      // `delete` before `set` puts the pair at the end of the map: those that were remembered first come first.
-      remembered.delete(pair)
-      remembered.set(pair, { refusal, askAgainAt: soon < refusal.until ? soon : refusal.until })
-      for (const oldest of remembered.keys()) {
-        if (remembered.size <= MOST_REMEMBERED) break
-        remembered.delete(oldest)
-      }
-    },
-
-    forget(pair) {
-      remembered.delete(pair)
-    }
-  }
 }

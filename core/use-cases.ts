@@ -10,8 +10,10 @@ import { createImportUseCases, type ImportUseCases } from './import.js'
 import { createLogin } from './login.js'
 import { defaultPolicy, type Policy } from './policy.js'
 import type { AllPorts, Ports } from './ports.js'
+import { createRepeatedRefusals } from './repeated-refusals.js'
 import { createRevocationUseCases, type RevocationUseCases } from './revocation.js'
 import { createScopeTextUseCases, type ScopeTextUseCases } from './scope-texts.js'
+import { createThrottle } from './throttle.js'
 import { createUserUseCases, type UserUseCases } from './users.js'
 
 /** Everything that the core can do. */
@@ -34,7 +36,9 @@ export type UseCases = HeroUseCases &
 export const createUseCases = (given: Ports, changes: Partial<Policy> = {}): UseCases => {
   const policy: Policy = { ...defaultPolicy, ...changes }
   const ports: AllPorts = { ...given, events: given.events ?? NO_EVENTS }
-  const login = createLogin(ports, policy)
+  const throttle = createThrottle(ports, policy)
+  const login = createLogin(ports, throttle)
+  const refusals = createRepeatedRefusals(ports, throttle)
   const authentication = createClientAuthentication(ports)
   const bearer = createBearerUseCases(ports)
   return {
@@ -45,7 +49,7 @@ export const createUseCases = (given: Ports, changes: Partial<Policy> = {}): Use
     ...createImportUseCases(ports),
     ...createScopeTextUseCases(ports),
     ...createAuthorizeUseCases(ports, policy, login),
-    ...createTokenUseCases(ports, policy, login, authentication),
+    ...createTokenUseCases(ports, policy, login, authentication, refusals),
     ...bearer,
     ...createRevocationUseCases(ports),
     ...createHousekeepingUseCases(ports, policy)
