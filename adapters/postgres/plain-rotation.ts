@@ -1,4 +1,4 @@
-import type { Token } from '../../core/model.js'
+import type { Digest, Token } from '../../core/model.js'
 import type { PlainRefresh, TokenStore } from '../../core/ports.js'
 import type { Driver } from './connection/driver.js'
 import { grantColumns, readGrant } from './grants.js'
@@ -55,7 +55,8 @@ const earlier = (one: Date, other: Date): Date => (one < other ? one : other)
 export const createPlainRotation = (
   driver: Pick<Driver, 'write' | 'writers'>
 ): NonNullable<TokenStore['rotateIfPlain']> => {
-  const underWay = new Set<string>()
+  // A second refresh of a token would wait for the first and then know only that the token is spent. A look-up tells at once.
+  const underWay = new Set<Digest>()
   const rotate = gather(driver, async (refreshes: readonly PlainRefresh[]) => {
     const rows = await driver.write(ROTATE_IF_PLAIN, [
       bytesList(refreshes.map(({ digest }) => digest)),
