@@ -27,13 +27,16 @@ export const fullOf = (
   })
 
 /**
- * Counts one attempt after the other. `results` has the full windows of each attempt that found any, and undefined for the
- * others; `counted` has the windows that have changed.
+ * What becomes of attempts that are counted one after the other: the full windows of each that finds any, and undefined for
+ * the others.
  */
-export const countEach = (attempts: readonly Attempt[], stored: ReadonlyMap<Digest, Window>) => {
+export const judgeEach = (
+  attempts: readonly Attempt[],
+  stored: ReadonlyMap<Digest, Window>
+): readonly (readonly FullWindow[] | undefined)[] => {
   const counted = new Map<Digest, Window>()
   const windowOf = (key: Digest): Window | undefined => counted.get(key) ?? stored.get(key)
-  const results = attempts.map(attempt => {
+  return attempts.map(attempt => {
     const full = fullOf(attempt, windowOf)
     if (full.length > 0) return full
     const { limits, at, windowSeconds } = attempt
@@ -48,5 +51,26 @@ export const countEach = (attempts: readonly Attempt[], stored: ReadonlyMap<Dige
     }
     return undefined
   })
-  return { counted, results }
+}
+
+/** What several attempts count together under one key. */
+export interface Total {
+  readonly times: number
+  readonly most: number
+  /** When the last of them was tried. */
+  readonly countedAt: Date
+  /** The end of a window that begins with the first of them. */
+  readonly endsAt: Date
+}
+
+/** What the attempts count, by the key. */
+export const totalsOf = (attempts: readonly Attempt[]): ReadonlyMap<Digest, Total> => {
+  const totals = new Map<Digest, Total>()
+  for (const { limits, at, windowSeconds } of attempts) {
+    for (const { key, most } of limits) {
+      const { times, endsAt } = totals.get(key) ?? { times: 0, endsAt: secondsAfter(at, windowSeconds) }
+      totals.set(key, { times: times + 1, most, countedAt: at, endsAt })
+    }
+  }
+  return totals
 }

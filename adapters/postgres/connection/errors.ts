@@ -61,7 +61,7 @@ export const mayDependOnEncryption = (error: unknown): boolean =>
 export const refusesParameters = (error: unknown): boolean => sqlstateOf(error) === '08P01'
 
 /** True when a unique index refused the value (23505). */
-export const isDuplicate = (error: unknown): boolean => codeOf(error) === '23505'
+export const isDuplicate = (error: unknown): error is Error => codeOf(error) === '23505'
 
 /**
  * True when the connection cannot be used after this error. After a statement that waited too long or was rolled back,

@@ -47,7 +47,7 @@ export const bytesList = (base64urls: readonly (string | undefined)[]): string =
 export const instantList = (instants: readonly (Date | undefined)[]): string =>
   list(instants, instant => `"${instant.toISOString()}"`)
 
-export const numberList = (numbers: readonly number[]): string => list(numbers, String)
+export const numberList = (numbers: readonly (number | undefined)[]): string => list(numbers, String)
 
 /** An array literal of what Drizzle's columns hand to the driver: texts, numbers, booleans and bytes. */
 export const driverValueList = (values: readonly unknown[]): string =>

@@ -60,6 +60,9 @@ const openTwo = async (t: Test): Promise<Instances> => {
 
 const OURS = (sql: postgres.Sql) => sql`application_name = 'heroes' and datname = current_database()`
 
+/** The statements that wait for a lock. */
+const waiters = (sql: postgres.Sql) => sql`select from pg_stat_activity where wait_event_type = 'Lock' and ${OURS(sql)}`
+
 /** Runs `query` in a transaction and leaves it open. The returned function rolls it back. */
 const hold = async (sql: postgres.Sql, query: string): Promise<() => Promise<void>> => {
   const holder = await sql.reserve()
@@ -82,8 +85,7 @@ const meeting = async <T>({ sql }: Instances, query: string, work: () => Promise
   const working = work().finally(() => {
     settled = true
   })
-  const waiters = () => sql`select from pg_stat_activity where wait_event_type = 'Lock' and ${OURS(sql)}`
-  while (!settled && (await waiters()).length < 2) await sleep(1)
+  while (!settled && (await waiters(sql)).length < 2) await sleep(1)
   await letGo()
   return working
 }
@@ -244,6 +246,54 @@ t.test('attempts under the same keys on two instances, in opposite orders, do no
     t.equal(await one.stores.attempts.take(limits, at(3), 900), undefined)
   }
   t.equal(await deadlocks(), 0)
+})
+
+t.test('twenty attempts on each of two instances at once are counted up to the limit', async t => {
+  const { one, other } = await openTwo(t)
+  for (const most of [1, 7, 30]) {
+    for (let round = 0; round < 5; round++) {
+      const limits = [someDigest(), someDigest()].map(key => ({ key, most }))
+      const take = ({ stores }: Database, rival: number) =>
+        stores.attempts.take(rival % 2 === 0 ? limits : limits.toReversed(), at(0), 900)
+      const answers = await Promise.all(
+        [one, other].flatMap(each => Array.from({ length: 20 }, (_, i) => take(each, i)))
+      )
+      t.equal(answers.filter(answer => answer === undefined).length, most)
+    }
+  }
+})
+
+t.test('an attempt whose window another instance begins meanwhile is counted in that window', async t => {
+  const instances = await openTwo(t)
+  const { one, sql } = instances
+  const limits = [0, 1, 2].map(() => ({ key: someDigest(), most: 2 }))
+  const holder = await sql.reserve()
+  await holder.unsafe('begin')
+  await holder.unsafe(
+    `insert into attempt (key, count, ends_at) values (${hex(limits[1]?.key)}, 1, '${at(500).toISOString()}')`
+  )
+  const taken = Promise.all([1, 2].map(second => one.stores.attempts.take(limits, at(second), 900)))
+  while ((await waiters(sql)).length < 1) await sleep(1)
+  await holder.unsafe('commit')
+  holder.release()
+  t.match(await taken, [undefined, [{ key: limits[1]?.key, endsAt: at(500) }]])
+  t.equal(await one.stores.attempts.take(limits.slice(2), at(3), 900), undefined, 'the refused one counted nowhere')
+})
+
+t.test('an attempt on a full window waits for no lock on it, and takes none', async t => {
+  const { one, sql } = await openTwo(t)
+  const { attempts } = one.stores
+  const [full, free] = [someDigest(), someDigest()].map(key => ({ key, most: 1 }))
+  const limits = [full, free].flatMap(limit => limit ?? [])
+  await attempts.take(limits.slice(0, 1), at(0), 900)
+  await attempts.take(limits.slice(1), at(-1000), 900)
+  const rows = () => sql`select xmin::text, ctid::text, * from attempt order by key`
+  const before = await rows()
+  const query = `select from attempt where key in (${limits.map(({ key }) => hex(key)).join()}) for update`
+  const letGo = await hold(sql, query)
+  t.match(await attempts.take(limits, at(1), 900), [{ key: full?.key }])
+  await letGo()
+  t.strictSame(await rows(), before)
 })
 
 t.test('the removal of expired grants does not wait for a locked grant, and removes it the next time', async t => {
