@@ -87,8 +87,9 @@ export const createAuthorizeUseCases = (
   judgeRequest: judge,
 
   async authorize({ client, scopes, redirectUri, challenge }, attempt) {
-    const user = await login(client, attempt)
-    if (user !== undefined) {
+    const admission = await login(attempt)(client)
+    if (admission !== undefined) {
+      const { user, noted } = admission
       const secret = await secrets.random()
       const now = clock.now()
       const code = {
@@ -99,7 +100,7 @@ export const createAuthorizeUseCases = (
         issuedAt: now,
         expiresAt: secondsAfter(now, policy.codeSeconds)
       }
-      const begun = await codes.insert(code, user.generation)
+      const [begun] = await Promise.all([codes.insert(code, user.generation), noted])
       tellLogin(events, begun, user, code.grant, attempt)
       if (begun) return secret
     }

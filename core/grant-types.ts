@@ -32,8 +32,8 @@ export const defaultGrantTypes: readonly string[] = ['password', 'authorization_
 /** What a token endpoint does (RFC 6749 section 3.2). */
 export interface TokenUseCases {
   /**
-   * Serves the token request of an authenticated client, by its `grantType`. While `client` is a promise, the code or
-   * the refresh token is looked up already, and nothing else is done; its rejection is passed on. Throws
+   * Serves the token request of an authenticated client, by its `grantType`. While `client` is a promise, the code,
+   * the refresh token or the user is looked up already, and nothing else is done; its rejection is passed on. Throws
    * `unsupported_grant_type`, `invalid_request`, `invalid_grant`, `invalid_scope`, `unauthorized_client`,
    * `too_many_attempts` and `overloaded`.
    */

@@ -3,15 +3,27 @@ import { type Events, type Origin, originOf } from './events.js'
 import type { Client, Grant, User } from './model.js'
 import type { AllPorts } from './ports.js'
 import type { Throttle } from './throttle.js'
+import { begun } from './token-request.js'
 import { type Credentials, normalizeCredentials } from './users.js'
 
 export interface LoginAttempt extends Credentials, Origin {}
 
+/** A user who has shown the right password. */
+export interface Admission {
+  readonly user: User
+  /**
+   * Resolves when it is stored that the login succeeded: to be awaited before the answer, and meanwhile the grant can be
+   * stored. Rejects with `unavailable`.
+   */
+  readonly noted: Promise<void>
+}
+
 /**
- * The user with this username and password; undefined when either is wrong. Throws `too_many_attempts`, before any
- * hashing, and `overloaded`. Tells the events of a login that fails or is throttled.
+ * Looks the user up, and returns a function that judges the password for an authenticated client: it resolves to undefined
+ * when the username or the password is wrong. It throws `too_many_attempts`, before any hashing, and `overloaded`, and tells
+ * the events of a login that fails or is throttled.
  */
-export type Login = (client: Client, attempt: LoginAttempt) => Promise<User | undefined>
+export type Login = (attempt: LoginAttempt) => (client: Client) => Promise<Admission | undefined>
 
 /** Tells that a login began the grant; or that it did not, because the user or the client was ended meanwhile. */
 export const tellLogin = (events: Events, begun: boolean, user: User, grant: Grant, origin: Origin): void => {
@@ -22,7 +34,7 @@ export const tellLogin = (events: Events, begun: boolean, user: User, grant: Gra
 
 export const createLogin = (
   { users, passwords, events }: Pick<AllPorts, 'users' | 'passwords' | 'events'>,
-  throttle: Pick<Throttle, 'count'>
+  throttle: Pick<Throttle, 'count' | 'remembers'>
 ): Login => {
   const rehash = async (user: User, password: string, address: string): Promise<void> => {
     try {
@@ -34,22 +46,24 @@ export const createLogin = (
     }
   }
 
-  /** The user with this name, if there is one, and the verdict on the password. */
-  const judge = async (username: string, password: string, address: string) => {
-    const user = await users.findByUsername(username)
+  /** Undefined where the login will hardly get as far as the password. */
+  const lookUp = async (username: string, origin: Origin): Promise<Found | undefined> =>
+    (await throttle.remembers(username, origin)) ? undefined : { user: await users.findByUsername(username) }
+
+  /** The user, if there is one, and the verdict on the password. */
+  const judge = async ({ username, password }: Credentials, { address }: Origin, found: Promise<Found | undefined>) => {
+    const { user } = (await found) ?? { user: await users.findByUsername(username) }
     return { user, verdict: await passwords.verify(password, user?.password, { address, priority: 'login' }) }
   }
 
-  return async (client, attempt) => {
-    const origin = originOf(attempt)
-    const credentials = normalizeCredentials(attempt)
-    if (credentials === undefined) {
-      events.tell({ event: 'login.failed', client: client.id, ...origin, reason: 'impossible' })
-      return undefined
-    }
-    const { username, password } = credentials
-    const counted = await throttle.count(client, username, attempt)
-    const { user, verdict } = await judge(username, password, attempt.address).catch(async (error: unknown) => {
+  const admit = async (
+    client: Client,
+    attempt: LoginAttempt,
+    credentials: Credentials,
+    found: Promise<Found | undefined>
+  ): Promise<Admission | undefined> => {
+    const counted = await throttle.count(client, credentials.username, attempt)
+    const { user, verdict } = await judge(credentials, attempt, found).catch(async (error: unknown) => {
       // The caller has learned nothing about the password, so this attempt must not lock out a user who tries again
       // after `retryAfterSeconds`. When the attempt cannot be given back either, the first error is the one that is
       // thrown.
@@ -59,15 +73,34 @@ export const createLogin = (
     if (user === undefined || verdict === 'mismatch') {
       // The verdict stands even when its note cannot be stored: the attempt is counted, and passes for a failure soon.
       await counted.fail().catch(throwUnlessRefused)
-      const failed = { event: 'login.failed', client: client.id, ...origin } as const
+      const failed = { event: 'login.failed', client: client.id, ...originOf(attempt) } as const
       if (user === undefined) events.tell({ ...failed, reason: 'unknown_user' })
       else events.tell({ ...failed, user: user.id, reason: 'wrong_password' })
       return undefined
     }
-    await counted.succeed(user)
-    if (verdict === 'stale') await rehash(user, password, attempt.address)
-    return user
+    const note = async (): Promise<void> => {
+      await counted.succeed(user)
+      if (verdict === 'stale') await rehash(user, credentials.password, attempt.address)
+    }
+    return { user, noted: begun(note()) }
   }
+
+  return attempt => {
+    const credentials = normalizeCredentials(attempt)
+    if (credentials === undefined) {
+      return async client => {
+        events.tell({ event: 'login.failed', client: client.id, ...originOf(attempt), reason: 'impossible' })
+        return undefined
+      }
+    }
+    const found = begun(lookUp(credentials.username, attempt))
+    return client => admit(client, attempt, credentials, found)
+  }
+}
+
+/** What a look-up of a user has found. */
+interface Found {
+  readonly user: User | undefined
 }
 
 const throwUnlessRefused = (error: unknown): void => {

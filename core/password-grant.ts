@@ -16,24 +16,27 @@ export const createPasswordGrant =
     policy: IssuingPolicy,
     login: Login
   ): GrantHandler =>
-  request =>
-  async client => {
-    const username = requireParameter('username', request.username)
-    const password = requireParameter('password', request.password)
-    const scopes = grantScopes(parseScope(request.scope), client.allowedScopes)
-    const { address, requestId, traceId } = request
-    const user = await login(client, { username, password, address, requestId, traceId })
-    if (user !== undefined) {
-      const now = clock.now()
-      const grant = await newGrant(user, client, scopes, now, secrets, policy)
-      const pair = await newPair(client, secrets)
-      const token = await tokenOf(pair, grant, scopes, now, secrets, policy)
-      const begun = await tokens.insert(token, user.generation)
-      tellLogin(events, begun, user, grant, request)
-      if (begun) {
-        events.tell({ event: 'token.issued', ...aboutGrant(grant, request), reason: 'password' })
-        return answerOf(pair, token, now)
+  request => {
+    const { username = '', password = '', address, requestId, traceId } = request
+    const admit = login({ username, password, address, requestId, traceId })
+    return async client => {
+      requireParameter('username', request.username)
+      requireParameter('password', request.password)
+      const scopes = grantScopes(parseScope(request.scope), client.allowedScopes)
+      const admission = await admit(client)
+      if (admission !== undefined) {
+        const { user, noted } = admission
+        const now = clock.now()
+        const grant = await newGrant(user, client, scopes, now, secrets, policy)
+        const pair = await newPair(client, secrets)
+        const token = await tokenOf(pair, grant, scopes, now, secrets, policy)
+        const [begun] = await Promise.all([tokens.insert(token, user.generation), noted])
+        tellLogin(events, begun, user, grant, request)
+        if (begun) {
+          events.tell({ event: 'token.issued', ...aboutGrant(grant, request), reason: 'password' })
+          return answerOf(pair, token, now)
+        }
       }
+      throw new DomainError('invalid_grant', 'the username or the password is wrong: check both')
     }
-    throw new DomainError('invalid_grant', 'the username or the password is wrong: check both')
   }

@@ -19,12 +19,14 @@ export interface CountedAttempt {
   giveBack(): Promise<void>
 }
 
-/** The limits on guessing. Both methods throw `too_many_attempts`, and tell `login.throttled`, when a limit is reached. */
+/** The limits on guessing. `count` and `refuseAgain` throw `too_many_attempts`, and tell `login.throttled`, when one is reached. */
 export interface Throttle {
   /** Counts an attempt. */
   count(client: Client, username: string, origin: Origin): Promise<CountedAttempt>
   /** Counts nothing, and refuses only what this process remembers as refused. */
   refuseAgain(client: Client, username: string, origin: Origin): Promise<void>
+  /** Whether this process remembers that such an attempt was refused. */
+  remembers(username: string, origin: Origin): Promise<boolean>
 }
 
 export const createThrottle = (
@@ -67,6 +69,8 @@ export const createThrottle = (
     async refuseAgain(client, username, origin) {
       refuseRemembered(client, await pairOf(username, origin), origin, clock.now())
     },
+
+    remembers: async (username, origin) => refusals.recall(await pairOf(username, origin), clock.now()) !== undefined,
 
     async count(client, username, origin) {
       if (loginAttempts === 0) return UNCOUNTED

@@ -22,10 +22,10 @@ export interface TokenRequest extends Origin {
  */
 export type GrantHandler = (request: TokenRequest, unspentAt?: Date) => (client: Client) => Promise<TokenAnswer>
 
-/** A look-up that may fail before anybody waits for it, or with nobody ever waiting. */
-export const begun = <T>(lookUp: Promise<T>): Promise<T> => {
-  lookUp.catch(() => {})
-  return lookUp
+/** A promise that may reject before anybody waits for it, or with nobody ever waiting. */
+export const begun = <T>(promise: Promise<T>): Promise<T> => {
+  promise.catch(() => {})
+  return promise
 }
 
 /** The value of a parameter that the grant type needs. Throws `invalid_request` when it is missing. */

@@ -45,6 +45,7 @@ export const createUserStore = ({ write, transaction }: Driver, lookups: Lookups
   const writer = builder(write)
   const findByUsername = lookups.create({
     name: 'user_by_name',
+    sharedStatement: 'token',
     columns,
     select: writer.select(columns).from(users).where(eq(users.username, key)),
     type: 'text',
