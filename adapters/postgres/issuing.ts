@@ -45,24 +45,31 @@ returning true`
 /** When the token and its refresh token have expired. */
 const endOf = ({ expiresAt, refreshExpiresAt }: Token): Date => latest(expiresAt, refreshExpiresAt)
 
+/** Logins leave their hashes one by one: they travel together only if they wait for each other here. */
+const ONE_BATCH = { usualBatches: 1 }
+
 /** {@link TokenStore.insert}. Tokens of users that are issued at once are sent as one batch, in one statement. */
 export const createIssuing = (driver: Pick<Driver, 'write' | 'writers'>) => {
-  const issue = gather(driver, async (issues: readonly Issue[]) => {
-    const tokens = issues.map(({ token }) => token)
-    const grants = tokens.map(({ grant }) => grant)
-    const rows = await driver.write(ISSUE, [
-      numberList(issues.map(({ userId }) => userId)),
-      numberList(issues.map(({ generation }) => generation)),
-      textList(grants.map(({ clientId }) => clientId)),
-      textList(grants.map(({ id }) => id)),
-      textList(grants.map(({ scopes }) => textList(scopes))),
-      instantList(grants.map(({ expiresAt }) => expiresAt)),
-      instantList(tokens.map(endOf)),
-      ...tokenLists(tokens)
-    ])
-    const begun = new Set(rows.map(([position]) => Number(position) - 1))
-    return issues.map((_, index) => begun.has(index))
-  })
+  const issue = gather(
+    driver,
+    async (issues: readonly Issue[]) => {
+      const tokens = issues.map(({ token }) => token)
+      const grants = tokens.map(({ grant }) => grant)
+      const rows = await driver.write(ISSUE, [
+        numberList(issues.map(({ userId }) => userId)),
+        numberList(issues.map(({ generation }) => generation)),
+        textList(grants.map(({ clientId }) => clientId)),
+        textList(grants.map(({ id }) => id)),
+        textList(grants.map(({ scopes }) => textList(scopes))),
+        instantList(grants.map(({ expiresAt }) => expiresAt)),
+        instantList(tokens.map(endOf)),
+        ...tokenLists(tokens)
+      ])
+      const begun = new Set(rows.map(([position]) => Number(position) - 1))
+      return issues.map((_, index) => begun.has(index))
+    },
+    ONE_BATCH
+  )
 
   return async (token: Token, generation: number | undefined): Promise<boolean> => {
     const { userId } = token.grant

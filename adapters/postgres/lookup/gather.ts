@@ -10,15 +10,16 @@ interface GatherOptions<Item> {
   readonly keyOf?: (item: Item) => string
   /** How many batches may be under way at once. */
   readonly maxBatches?: number
+  /** How many of them may be under way that are not slow: 1 or 2. */
+  readonly usualBatches?: number
 }
 
-/** With one batch under way, PostgreSQL would wait for Node between two statements. */
-const LEAST_BATCHES = 2
 /**
- * The part of the connections on which batches of one kind are under way. Batches that commit at the same time share
- * one write to the disk, so that a batch which waited for others would only be later. The rest of the connections is for
- * everything else.
+ * With one batch under way, PostgreSQL would wait for Node between two statements. More than two are smaller, and each
+ * statement has costs of its own.
  */
+const USUAL_BATCHES = 2
+/** The part of the connections on which batches of one kind are under way. The rest is for everything else. */
 const PART = 1 / 2
 const MAX_ITEMS = 256
 /**
@@ -38,7 +39,11 @@ const RETRIES_AT_ONCE = 4
 export const gather = <Item, Result>(
   { writers }: Pick<Driver, 'writers'>,
   writeAll: WriteAll<Item, Result>,
-  { keyOf, maxBatches = Math.max(LEAST_BATCHES, Math.floor(writers * PART)) }: GatherOptions<Item> = {}
+  {
+    keyOf,
+    usualBatches = USUAL_BATCHES,
+    maxBatches = Math.max(USUAL_BATCHES, Math.floor(writers * PART))
+  }: GatherOptions<Item> = {}
 ): ((item: Item) => Promise<Result>) => {
   type Batch = readonly Waiting<Item, Result>[]
 
@@ -69,6 +74,7 @@ export const gather = <Item, Result>(
 
   const queue = createQueue({
     maxBatches,
+    usualBatches,
     maxItems: MAX_ITEMS,
     enoughItems: ENOUGH_ITEMS,
     ...(keyOf && { keyOf }),

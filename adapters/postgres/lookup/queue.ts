@@ -12,6 +12,8 @@ export interface Waiting<Item, Result> {
 export interface QueueOptions<Item, Result> {
   /** How many batches may be under way at once. */
   readonly maxBatches: number
+  /** How many of them may have taken less than {@link SLOW} milliseconds; {@link maxBatches} by default. */
+  readonly usualBatches?: number
   /** How many items one batch may hold. */
   readonly maxItems: number
   /** As soon as so many items wait, they leave without waiting for others; {@link maxItems} by default. */
@@ -31,6 +33,9 @@ export interface Queue<Item, Result> {
 /** In milliseconds: as long as the driver gives a statement. */
 const LONGEST_WAIT = 4000
 
+/** In milliseconds. A batch that takes longer waits for a lock or for a disk that is slow. */
+const SLOW = 50
+
 /** Rejects an item that has waited for {@link LONGEST_WAIT}. True if it did so. */
 export const rejectIfLate = ({ askedAt, reject }: Pick<Waiting<unknown, never>, 'askedAt' | 'reject'>): boolean => {
   if (performance.now() - askedAt < LONGEST_WAIT) return false
@@ -43,11 +48,12 @@ export const rejectIfLate = ({ askedAt, reject }: Pick<Waiting<unknown, never>, 
  *
  * - It waits until everything has run that need not wait for the network, so that all who ask because of one answer, or
  *   because of requests that begin together, share a batch. When `enoughItems` wait, they leave at once.
- * - While `maxBatches` batches are under way, it waits until one of them is done. All items that are added meanwhile go
- *   into the next batch.
+ * - While `usualBatches` batches are under way, it waits until one of them is done. All items that are added meanwhile go
+ *   into the next batch. A slow batch counts no longer, so that nobody waits for it, unless `maxBatches` are under way.
  */
 export const createQueue = <Item, Result>({
   maxBatches,
+  usualBatches = maxBatches,
   maxItems,
   enoughItems = maxItems,
   keyOf,
@@ -55,20 +61,30 @@ export const createQueue = <Item, Result>({
 }: QueueOptions<Item, Result>): Queue<Item, Result> => {
   let waiting: Waiting<Item, Result>[] = []
   let batchesUnderWay = 0
+  let slowBatches = 0
   /** True while a call of `sendScheduled` is scheduled. */
   let scheduled = false
 
   const sendBatches = (): void => {
     // The items that have waited longest come first.
     while (waiting[0] !== undefined && rejectIfLate(waiting[0])) waiting.shift()
-    while (waiting.length > 0 && batchesUnderWay < maxBatches) {
-      batchesUnderWay += 1
-      void sendBatch(takeBatch(), queue).then(batchDone)
-    }
+    while (waiting.length > 0 && mayBegin()) void send(takeBatch())
   }
 
-  const batchDone = (): void => {
+  const mayBegin = (): boolean => batchesUnderWay < maxBatches && batchesUnderWay - slowBatches < usualBatches
+
+  const send = async (batch: readonly Waiting<Item, Result>[]): Promise<void> => {
+    batchesUnderWay += 1
+    let isSlow = false
+    const timer = setTimeout(() => {
+      isSlow = true
+      slowBatches += 1
+      sendBatches()
+    }, SLOW)
+    await sendBatch(batch, queue)
+    clearTimeout(timer)
     batchesUnderWay -= 1
+    if (isSlow) slowBatches -= 1
     schedule()
   }
 
@@ -100,7 +116,7 @@ export const createQueue = <Item, Result>({
   const queue: Queue<Item, Result> = {
     add(each) {
       waiting.push(each)
-      if (batchesUnderWay === maxBatches) return
+      if (!mayBegin()) return
       if (waiting.length < enoughItems) schedule()
       else sendBatches()
     },

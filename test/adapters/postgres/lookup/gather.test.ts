@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import t from 'tap'
 import { StatementError, unavailable } from '../../../../adapters/postgres/connection/errors.js'
@@ -48,28 +49,53 @@ t.test('items that are added in one turn of the event loop share a statement', a
   t.strictSame(statements, [[1, 2, 3, 4]])
 })
 
-t.test(
-  'batches are under way on half of the connections, and the next one takes all items added meanwhile',
-  async t => {
-    for (const [writers, first] of [
-      [6, [[1], [2], [3]]],
-      [4, [[1], [2]]],
-      // One batch alone would let PostgreSQL wait.
-      [1, [[1], [2]]]
-    ] as const) {
-      const { square, statements, turn, finish } = squares(writers)
-      const asked = []
-      for (const item of [1, 2, 3, 4, 5]) {
-        asked.push(square(item))
-        await turn()
-      }
-      t.strictSame(statements, first)
-      await finish()
-      t.strictSame(statements, [...first, [1, 2, 3, 4, 5].slice(first.length)])
-      t.strictSame(await Promise.all(asked), [1, 4, 9, 16, 25])
+t.test('two batches are under way, and the next one takes all items added meanwhile', async t => {
+  for (const writers of [6, 4, 1]) {
+    const { square, statements, turn, finish } = squares(writers)
+    const asked = []
+    for (const item of [1, 2, 3, 4, 5]) {
+      asked.push(square(item))
+      await turn()
     }
+    t.strictSame(statements, [[1], [2]])
+    await finish()
+    t.strictSame(statements, [[1], [2], [3, 4, 5]])
+    t.strictSame(await Promise.all(asked), [1, 4, 9, 16, 25])
   }
-)
+})
+
+t.test('nobody waits for a slow batch, while batches are under way on less than half of the connections', async t => {
+  for (const [writers, most] of [
+    [8, 4],
+    [4, 2]
+  ] as const) {
+    const { square, statements, turn, finish } = squares(writers)
+    const asked = []
+    for (const item of [1, 2, 3]) {
+      asked.push(square(item))
+      await turn()
+    }
+    while (statements.length < Math.min(most, 3)) await sleep(5)
+    asked.push(square(4), square(5))
+    while (statements.length < most) await sleep(5)
+    await sleep(150)
+    asked.push(square(6))
+    await turn()
+    const slow = most === 2 ? [[1], [2]] : [[1], [2], [3], [4, 5]]
+    t.strictSame(statements, slow)
+    await finish()
+    t.strictSame(statements, [...slow, [1, 2, 3, 4, 5, 6].slice(slow.flat().length)])
+    t.strictSame(await Promise.all(asked), [1, 4, 9, 16, 25, 36])
+    const again = []
+    for (const item of [7, 8, 9]) {
+      again.push(square(item))
+      await turn()
+    }
+    t.strictSame(statements.slice(slow.length + 1), [[7], [8]], 'what was slow is over')
+    await finish()
+    await Promise.all(again)
+  }
+})
 
 t.test('twenty-four items do not wait for more of their turn, and a later statement takes at most 256', async t => {
   const { square, statements, finish } = squares()
