@@ -14,7 +14,7 @@ const args = process.argv.slice(2).filter(arg => arg !== '--long')
 const named = args.some(arg => arg.endsWith('.ts'))
 const suites = filesIn('test').filter(file => file.endsWith('.test.ts'))
 const isLong = (file: string): boolean => file.startsWith('test/long/')
-if (!named) args.push(...(long ? suites.filter(isLong) : together(suites.filter(file => !isLong(file)))))
+if (!named) args.push(...(long ? inLongOrder(suites.filter(isLong)) : together(suites.filter(file => !isLong(file)))))
 // Suites that measure, or that wait for what is over in seconds, run one at a time.
 if (long) args.unshift('--jobs=2', '--serial=test/long/alone', '--timeout=600')
 // A run of a few suites cannot reach every line, and does not fail for that.
@@ -36,6 +36,14 @@ const tap = spawn(process.execPath, [cli, '--reporter=tap', ...args], {
   detached: !windows,
   env: { ...process.env, TEST_DATABASE_URL: server?.url ?? process.env.TEST_DATABASE_URL }
 })
+
+/** The longest begin first, so that none is left to run by itself at the end. */
+function inLongOrder(files: readonly string[]): readonly string[] {
+  const longest = ['workers', 'import', 'package', 'browser', 'container', 'commands', 'secrets']
+  const first = longest.map(name => `test/long/${name}.test.ts`)
+  const alone = files.filter(file => file.startsWith('test/long/alone/'))
+  return [...alone, ...first, ...files.filter(file => ![...alone, ...first].includes(file))]
+}
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => end(signal))
 
