@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createAttemptStore } from '../../adapters/postgres/attempts.js'
 import type { Driver, Run } from '../../adapters/postgres/connection/driver.js'
@@ -193,4 +194,42 @@ t.test('ten thousand refusals are remembered, the last ones', async t => {
   t.equal(asked(), 0)
   await login('wrong', 'somebody-0')
   t.equal(asked(), 1)
+})
+
+t.test('a login is answered when it is stored that it has succeeded, and fails when that cannot be stored', async t => {
+  const world = createWorld()
+  const { attempts } = world.ports
+  let untilStored: () => Promise<void> = async () => {}
+  const useCases = createUseCases(
+    {
+      ...world.ports,
+      attempts: { ...attempts, giveBack: (...given) => untilStored().then(() => attempts.giveBack(...given)) }
+    },
+    world.policy
+  )
+  const client = await addClient({ useCases }, 'app')
+  await useCases.registerUser(ADA)
+  const attempt = { ...blankRequest, ...ADA, address: FROM }
+  const authorization = { client, scopes: [], redirectUri: undefined, challenge: undefined }
+  const logins: Readonly<Record<string, () => Promise<unknown>>> = {
+    password: () => useCases.issueToken(client, { ...attempt, grantType: 'password' }),
+    page: () => useCases.authorize(authorization, attempt)
+  }
+  for (const [name, logIn] of Object.entries(logins)) {
+    let store = (): void => {}
+    untilStored = () =>
+      new Promise(resolve => {
+        store = resolve
+      })
+    let answered = false
+    const answer = logIn().then(() => {
+      answered = true
+    })
+    await sleep(50)
+    t.notOk(answered, name)
+    store()
+    await answer
+    untilStored = () => Promise.reject(new DomainError('unavailable', 'away'))
+    await t.rejects(logIn(), { code: 'unavailable' }, name)
+  }
 })

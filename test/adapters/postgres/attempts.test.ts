@@ -54,6 +54,22 @@ t.test('attempts that travel together are counted as if they had come one after 
   t.ok(counted > 100, `${counted} were counted`)
 })
 
+t.test('of attempts that travel together, one after the end of the window of another begins a new one', async t => {
+  const { url, drop } = await createDatabase()
+  t.teardown(drop)
+  const database = await openServer(url)
+  t.teardown(() => database.close())
+  await database.migrate()
+  const { attempts } = database.stores
+  const limit = { key: someDigest(), most: 5 }
+  for (const start of [0, 100]) {
+    const seconds = [start, start + 2]
+    const taken = await Promise.all(seconds.map(second => attempts.take([limit], at(second), 1)))
+    t.strictSame(taken, [undefined, undefined])
+    t.match(await attempts.take([{ ...limit, most: 1 }], at(start + 2.1), 1), [{ endsAt: at(start + 3) }])
+  }
+})
+
 t.test('an attempt whose windows others begin again and again is answered with unavailable', async t => {
   const { url, drop } = await createDatabase()
   t.teardown(drop)
