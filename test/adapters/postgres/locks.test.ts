@@ -280,6 +280,25 @@ t.test('an attempt whose window another instance begins meanwhile is counted in 
   t.equal(await one.stores.attempts.take(limits.slice(2), at(3), 900), undefined, 'the refused one counted nowhere')
 })
 
+t.test('an attempt whose window becomes full while it waits for the window is refused', async t => {
+  const { one, sql } = await openTwo(t)
+  const { attempts } = one.stores
+  const limits = [0, 1].map(() => ({ key: someDigest(), most: 2 }))
+  await attempts.take(limits, at(0), 900)
+  const holder = await sql.reserve()
+  await holder.unsafe('begin')
+  await holder.unsafe(
+    `update attempt set count = 2, counted_at = '${at(5).toISOString()}' where key = ${hex(limits[1]?.key)}`
+  )
+  const taken = attempts.take(limits, at(6), 900)
+  while ((await waiters(sql)).length < 1) await sleep(1)
+  await holder.unsafe('commit')
+  holder.release()
+  const { key } = limits[1] ?? {}
+  t.strictSame(await taken, [{ key, endsAt: at(900), countedAt: at(5), failures: 0 }])
+  t.equal(await attempts.take(limits.slice(0, 1), at(7), 900), undefined, 'it was counted nowhere')
+})
+
 t.test('an attempt on a full window waits for no lock on it, and takes none', async t => {
   const { one, sql } = await openTwo(t)
   const { attempts } = one.stores
