@@ -61,6 +61,16 @@ t.test('two batches are under way, and the next one takes all items added meanwh
     await finish()
     t.strictSame(statements, [[1], [2], [3, 4, 5]])
     t.strictSame(await Promise.all(asked), [1, 4, 9, 16, 25])
+    // Longer than a batch takes that is slow.
+    await sleep(100)
+    const later = []
+    for (const item of [6, 7, 8]) {
+      later.push(square(item))
+      await turn()
+    }
+    t.strictSame(statements.slice(3), [[6], [7]])
+    await finish()
+    await Promise.all(later)
   }
 })
 
