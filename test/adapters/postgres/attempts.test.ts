@@ -1,4 +1,4 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { createAttemptStore as createMemoryStore } from '../../../adapters/memory/attempts.js'
 import { createAttemptStore } from '../../../adapters/postgres/attempts.js'
 import type { Driver } from '../../../adapters/postgres/connection/driver.js'
@@ -6,6 +6,7 @@ import { StatementError } from '../../../adapters/postgres/connection/errors.js'
 import { connectServer } from '../../../adapters/postgres/connection/server.js'
 import { openServer } from '../../../adapters/postgres/database.js'
 import { createLookups } from '../../../adapters/postgres/lookup/lookups.js'
+import type { AttemptStore } from '../../../core/ports.js'
 import { at, someDigest } from '../../contract/records.js'
 import { createDatabase } from '../../support/postgres.js'
 
@@ -18,13 +19,17 @@ const createDice = (seed: number) => {
   }
 }
 
-t.test('attempts that travel together are counted as if they had come one after the other', async t => {
+const openAttempts = async (t: Test): Promise<AttemptStore> => {
   const { url, drop } = await createDatabase()
   t.teardown(drop)
   const database = await openServer(url)
   t.teardown(() => database.close())
   await database.migrate()
-  const { attempts } = database.stores
+  return database.stores.attempts
+}
+
+t.test('attempts that travel together are counted as if they had come one after the other', async t => {
+  const attempts = await openAttempts(t)
   const memory = createMemoryStore()
   const roll = createDice(1)
   const limits = Array.from({ length: 6 }, (_, index) => ({ key: someDigest(), most: 1 + 3 * index }))
@@ -55,12 +60,7 @@ t.test('attempts that travel together are counted as if they had come one after 
 })
 
 t.test('of attempts that travel together, one after the end of the window of another begins a new one', async t => {
-  const { url, drop } = await createDatabase()
-  t.teardown(drop)
-  const database = await openServer(url)
-  t.teardown(() => database.close())
-  await database.migrate()
-  const { attempts } = database.stores
+  const attempts = await openAttempts(t)
   const limit = { key: someDigest(), most: 5 }
   for (const start of [0, 100]) {
     const seconds = [start, start + 2]
