@@ -15,7 +15,7 @@ export interface Attempt {
 }
 
 /** The full ones among the windows of an attempt. */
-export const fullOf = (
+const fullOf = (
   { limits, at }: Pick<Attempt, 'limits' | 'at'>,
   windowOf: (key: Digest) => Window | undefined
 ): readonly FullWindow[] =>
@@ -26,19 +26,27 @@ export const fullOf = (
     return [{ key, endsAt, countedAt, failures }]
   })
 
-/**
- * What becomes of attempts that are counted one after the other: the full windows of each that finds any, and undefined for
- * the others.
- */
+/** What each attempt alone finds full. */
+export const fullOfEach = (
+  attempts: readonly Attempt[],
+  stored: ReadonlyMap<Digest, Window>
+): ReadonlyMap<Attempt, readonly FullWindow[]> =>
+  new Map(attempts.map(attempt => [attempt, fullOf(attempt, key => stored.get(key))]))
+
+/** The full windows of each attempt that finds any, when the others are counted one after the other. */
 export const judgeEach = (
   attempts: readonly Attempt[],
   stored: ReadonlyMap<Digest, Window>
-): readonly (readonly FullWindow[] | undefined)[] => {
+): ReadonlyMap<Attempt, readonly FullWindow[]> => {
+  const refused = new Map<Attempt, readonly FullWindow[]>()
   const counted = new Map<Digest, Window>()
   const windowOf = (key: Digest): Window | undefined => counted.get(key) ?? stored.get(key)
-  return attempts.map(attempt => {
+  for (const attempt of attempts) {
     const full = fullOf(attempt, windowOf)
-    if (full.length > 0) return full
+    if (full.length > 0) {
+      refused.set(attempt, full)
+      continue
+    }
     const { limits, at, windowSeconds } = attempt
     for (const { key } of limits) {
       const window = windowOf(key)
@@ -49,8 +57,8 @@ export const judgeEach = (
         countedAt: at
       })
     }
-    return undefined
-  })
+  }
+  return refused
 }
 
 /** What several attempts count together under one key. */

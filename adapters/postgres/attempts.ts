@@ -3,7 +3,7 @@ import { latest } from '../../core/instants.js'
 import type { Digest } from '../../core/model.js'
 import type { AttemptStore, FullWindow, KnownLogin } from '../../core/ports.js'
 import { COUNT, FAIL, GIVE_BACK, REMOVE_KNOWN, REMOVE_WINDOWS } from './attempt-statements.js'
-import { type Attempt, fullOf, judgeEach, totalsOf, type Window } from './attempt-windows.js'
+import { type Attempt, fullOfEach, judgeEach, totalsOf, type Window } from './attempt-windows.js'
 import type { Driver } from './connection/driver.js'
 import { isDuplicate, unavailable } from './connection/errors.js'
 import { gather } from './lookup/gather.js'
@@ -27,8 +27,8 @@ const ONE_BATCH = { maxBatches: 1 }
 
 const TRIES = 3
 
-/** The full windows of an attempt that is not counted; undefined for one that is counted. */
-type Verdict = readonly FullWindow[] | undefined
+/** The full windows of an attempt that is refused; undefined for one that is counted. */
+type Outcome = readonly FullWindow[] | 'again' | undefined
 
 /** How often each key is in the lists, as two lists of PostgreSQL. The times of a key that is cleared are null. */
 const timesOf = (
@@ -47,7 +47,7 @@ interface GivenBack {
   readonly known: KnownLogin | undefined
 }
 
-export const createAttemptStore = (driver: Driver, lookups: Lookups): AttemptStore => {
+export const createAttemptStore = (driver: Pick<Driver, 'write' | 'writers'>, lookups: Lookups): AttemptStore => {
   const { write } = driver
   const findKnown = lookups.create({
     name: 'known_login',
@@ -88,22 +88,31 @@ export const createAttemptStore = (driver: Driver, lookups: Lookups): AttemptSto
     )
   }
 
-  /** Counts as many as fit, those first that come first. */
-  const countAll = async (attempts: readonly Attempt[]): Promise<readonly Verdict[]> => {
-    const windows = attempts.length > 0 ? await countTogether(attempts) : undefined
-    if (windows === undefined) return attempts.map(() => undefined)
-    if (attempts.length === 1) return attempts.map(attempt => fullOf(attempt, key => windows.get(key)))
-    const verdicts = judgeEach(attempts, windows)
-    const others = attempts.filter((_, index) => verdicts[index] === undefined)
-    // Where all fit one after the other, a window ends between them.
-    const part = others.length < attempts.length ? others.length : Math.ceil(others.length / 2)
-    const counted = [...(await countAll(others.slice(0, part))), ...(await countAll(others.slice(part)))]
-    return verdicts.map(full => full ?? counted.shift())
+  /**
+   * Counts those that fit, or some of them: the last statement alone counts anything, so that a failure has no effect. Those
+   * that are left over come again.
+   */
+  const countSome = async (attempts: readonly Attempt[]): Promise<readonly Outcome[]> => {
+    const outcomes = new Map<Attempt, Outcome>(attempts.map(attempt => [attempt, 'again']))
+    let part = attempts
+    while (part.length > 0) {
+      const windows = await countTogether(part)
+      if (windows === undefined) {
+        for (const attempt of part) outcomes.set(attempt, undefined)
+        break
+      }
+      const refused = part.length === 1 ? fullOfEach(part, windows) : judgeEach(part, windows)
+      for (const [attempt, full] of refused) outcomes.set(attempt, full)
+      const others = part.filter(attempt => !refused.has(attempt))
+      // Where all fit one after the other, a window ends between them.
+      part = others.length < part.length ? others : others.slice(0, Math.ceil(others.length / 2))
+    }
+    return attempts.map(attempt => outcomes.get(attempt))
   }
 
   // Logins from one address count under the same key, whose row one transaction after the other can lock: so all who come
   // meanwhile travel together.
-  const count = gather(driver, countAll, ONE_BATCH)
+  const count = gather(driver, countSome, ONE_BATCH)
 
   const fail = gather(
     driver,
@@ -135,7 +144,12 @@ export const createAttemptStore = (driver: Driver, lookups: Lookups): AttemptSto
   )
 
   return {
-    take: (limits, at, windowSeconds) => count({ limits, at, windowSeconds }),
+    async take(limits, at, windowSeconds) {
+      for (;;) {
+        const outcome = await count({ limits, at, windowSeconds })
+        if (outcome !== 'again') return outcome
+      }
+    },
 
     fail: keys => fail(keys),
 

@@ -70,6 +70,36 @@ t.test('of attempts that travel together, one after the end of the window of ano
   }
 })
 
+t.test('an attempt that was counted is not counted again when one behind it fails', async t => {
+  const { url, drop } = await createDatabase()
+  t.teardown(drop)
+  const database = await openServer(url)
+  t.teardown(() => database.close())
+  await database.migrate()
+  const driver = connectServer(url, { pool: 2, prepare: true })
+  t.teardown(() => driver.close())
+  const [first, second, both] = [someDigest(), someDigest(), someDigest()].map(key => ({ key, most: 2 }))
+  const limitsOf = (...limits: (typeof both)[]) => limits.flatMap(limit => limit ?? [])
+  let statements = 0
+  const failing: Driver = {
+    ...driver,
+    async write(...given) {
+      statements += 1
+      // Together, the first one, the second one.
+      if (statements === 3) throw new StatementError('canceling statement due to lock timeout', '55P03')
+      return driver.write(...given)
+    }
+  }
+  const attempts = createAttemptStore(failing, createLookups(failing))
+  await Promise.allSettled([
+    attempts.take(limitsOf(first, both), at(0), 1),
+    attempts.take(limitsOf(second, both), at(2), 1)
+  ])
+  t.ok(statements >= 3)
+  t.equal(await attempts.take(limitsOf(first), at(0.5), 1), undefined, 'the second of two')
+  t.match(await attempts.take(limitsOf(first), at(0.6), 1), [{ endsAt: at(1) }])
+})
+
 t.test('an attempt whose windows others begin again and again is answered with unavailable', async t => {
   const { url, drop } = await createDatabase()
   t.teardown(drop)
