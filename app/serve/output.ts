@@ -14,9 +14,13 @@ export interface Output {
 
 /** About sixty lines. */
 const BATCH_CHARACTERS = 8192
-const BATCH_MILLISECONDS = 1000
+/** For so long a line waits for others. */
+const BATCH_MILLISECONDS = 20
 const WAITING_BYTES = 8 * 1024 * 1024
-const RETRY_MILLISECONDS = 10
+/** How soon a reader that is behind is tried again. */
+const BEHIND_MILLISECONDS = 10
+/** How soon a write is tried again that failed otherwise, for a full disk for example. */
+const FAILED_MILLISECONDS = 1000
 const PATIENCE_MILLISECONDS = 1000
 const END_MILLISECONDS = 5000
 /** What a pipe takes in one piece, whoever else writes to it (PIPE_BUF of Linux). */
@@ -24,7 +28,7 @@ const ATOMIC_BYTES = 4096
 
 /**
  * Writes to a pipe, a terminal or a file, and never waits for whoever reads it. A batch is written when it is full, and
- * every second. Up to 8 MB wait for a reader that is behind. When there are more, lines are dropped until the reader has
+ * 20 ms after its first line. Up to 8 MB wait for a reader that is behind. When there are more, lines are dropped until the reader has
  * taken half of those that wait. The next line is then the one that `describeDropped` makes of the number of lines that
  * were dropped. `shared`: other processes write to the same place, and no line of theirs comes into a line of this one,
  * unless it is longer than 4 kB.
@@ -39,6 +43,7 @@ export const createOutput = (
   let waitingBytes = 0
   let batch = ''
   let dropped = 0
+  let due: NodeJS.Timeout | undefined
   let retry: NodeJS.Timeout | undefined
 
   const enqueue = (bytes: Buffer): void => {
@@ -74,25 +79,31 @@ export const createOutput = (
     }
   }
 
-  const proceed = (): void => {
-    // After any other error, that of a full disk for example, the next batch is soon enough to try again.
-    if (retry !== undefined || writeWaiting() !== 'EAGAIN') return
-    retry = setTimeout(() => {
-      retry = undefined
-      proceed()
-    }, RETRY_MILLISECONDS).unref()
-  }
-
   const flush = (): void => {
     takeBatch()
-    proceed()
+    if (retry !== undefined) return
+    const code = writeWaiting()
+    // The reader may have taken all after lines were dropped, which the next batch says.
+    if (code === undefined && dropped === 0) return
+    const soon = code === undefined || code === 'EAGAIN'
+    retry = setTimeout(tryAgain, soon ? BEHIND_MILLISECONDS : FAILED_MILLISECONDS).unref()
   }
 
-  setInterval(flush, BATCH_MILLISECONDS).unref()
+  const tryAgain = (): void => {
+    retry = undefined
+    flush()
+  }
+
+  const batchIsDue = (): void => {
+    due = undefined
+    flush()
+  }
+
   return {
     write(lines) {
       batch += lines
       if (batch.length >= BATCH_CHARACTERS) flush()
+      else if (due === undefined) due = setTimeout(batchIsDue, BATCH_MILLISECONDS).unref()
     },
     end() {
       const startedAt = performance.now()
@@ -134,5 +145,5 @@ const openedWithoutWaiting = (fd: number): number => {
 
 /** Holds the whole thread, since no timer runs while the process exits. */
 const pause = (): void => {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MILLISECONDS)
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BEHIND_MILLISECONDS)
 }

@@ -69,15 +69,3 @@ export const flood = (url: string, { connections, pipelined, next }: FloodOption
     }
   }
 }
-
-/** The text of a request. */
-export const requestText = (
-  method: string,
-  path: string,
-  headers: Readonly<Record<string, string>>,
-  body?: string
-): string => {
-  const lines = Object.entries({ host: 'localhost', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
-  const length = body === undefined ? '' : `content-length: ${Buffer.byteLength(body)}\r\n`
-  return `${method} ${path} HTTP/1.1\r\n${lines.join('')}${length}\r\n${body ?? ''}`
-}

@@ -51,3 +51,69 @@ export const readAnswer = (answer: string): WireAnswer => {
 /** The statuses of all answers that came over a connection, in their order. */
 export const statusesIn = (received: string): number[] =>
   [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status))
+
+/** The text of a request. */
+export const requestText = (
+  method: string,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  body?: string
+): string => {
+  const lines = Object.entries({ host: 'localhost', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
+  const length = body === undefined ? '' : `content-length: ${Buffer.byteLength(body)}\r\n`
+  return `${method} ${path} HTTP/1.1\r\n${lines.join('')}${length}\r\n${body ?? ''}`
+}
+
+export interface KeptConnection {
+  /** Sends the text of a request. Resolves to undefined when the connection ends before the whole answer is there. */
+  ask(request: string): Promise<WireAnswer | undefined>
+  end(): void
+}
+
+/**
+ * A connection for one request after the other. It is opened anew once it has ended. It takes a tenth of the processor time
+ * of an agent of `node:http`, and reads answers with a `content-length` alone.
+ */
+export const keepConnection = (url: string): KeptConnection => {
+  const { hostname: host, port } = new URL(url)
+  let open: Socket | undefined
+  let received = ''
+  let settle: ((answer: WireAnswer | undefined) => void) | undefined
+
+  const connected = (): Socket => {
+    const socket = connect({ host, port: Number(port), noDelay: true }).setEncoding('latin1')
+    // Its end follows.
+    socket.on('error', () => {})
+    socket.on('data', (text: string) => {
+      received += text
+      const length = /\r\ncontent-length: (\d+)\r\n/i.exec(received)?.[1]
+      const head = received.indexOf('\r\n\r\n')
+      if (length === undefined || head < 0 || received.length < head + 4 + Number(length)) return
+      const answer = readAnswer(received)
+      finish(answer)
+      if (answer.headers.connection === 'close') close(socket)
+    })
+    socket.on('close', () => close(socket))
+    return socket
+  }
+  const close = (socket: Socket): void => {
+    socket.destroy()
+    if (socket !== open) return
+    open = undefined
+    finish(undefined)
+  }
+  const finish = (answer: WireAnswer | undefined): void => {
+    settle?.(answer)
+    settle = undefined
+  }
+  return {
+    ask: request =>
+      new Promise(resolve => {
+        received = ''
+        settle = resolve
+        open ??= connected()
+        open.write(request)
+      }),
+    end: () => open?.destroy()
+  }
+}

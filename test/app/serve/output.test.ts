@@ -86,7 +86,7 @@ t.test('a reader that leaves ends nothing', async t => {
 const createPipe = (t: Test) => {
   const path = `${t.testdir()}/pipe`
   execFileSync('mkfifo', [path])
-  const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  let reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   const writer = openSync(path, constants.O_WRONLY)
   t.teardown(() => closeSync(writer))
   const chunk = Buffer.alloc(1024 * 1024)
@@ -100,7 +100,10 @@ const createPipe = (t: Test) => {
         return ''
       }
     },
-    leave: () => closeSync(reader)
+    leave: () => closeSync(reader),
+    comeBack: () => {
+      reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    }
   }
 }
 
@@ -121,6 +124,17 @@ t.test('lines are written when a batch is full, and what is left soon after', as
   // In the same turn of the event loop, in which no timer can run.
   t.notMatch(readFileSync(file, 'utf8'), 'the last')
   while (!readFileSync(file, 'utf8').includes('the last')) await sleep(20)
+})
+
+t.test('somebody who follows the log sees a line before he could miss it', async t => {
+  const file = `${t.testdir()}/log`
+  const output = createOutput(openSync(file, 'a'), unexpected)
+  for (const line of ['the first\n', 'after a silence\n']) {
+    output.write(line)
+    // Timers run in the order of their instants, however late.
+    await sleep(200)
+    t.ok(readFileSync(file, 'utf8').endsWith(line))
+  }
 })
 
 t.test('a reader that is behind gets every line in its order', async t => {
@@ -185,6 +199,17 @@ t.test('past 8 MB lines are dropped, until the reader has taken half', async t =
     received === [...numbered(0, kept), `dropped ${dropped}\n`, ...numbered(kept + dropped, 10_110)].join(''),
     'one line stands where lines are missing, and says how many'
   )
+  pipe.leave()
+})
+
+t.test('what could not be written is tried again, though no line follows', async t => {
+  const pipe = createPipe(t)
+  const output = createOutput(pipe.writer, unexpected)
+  pipe.leave()
+  output.write('the last\n')
+  await sleep(100)
+  pipe.comeBack()
+  while (pipe.read() !== 'the last\n') await sleep(20)
   pipe.leave()
 })
 

@@ -2,13 +2,13 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { serveDatabase } from '../../support/database-service.js'
-import { flood, requestText } from '../../support/flood.js'
+import { flood } from '../../support/flood.js'
 import { statuses } from '../../support/load.js'
 import { ask } from '../../support/process.js'
 import { loopSeconds } from '../../support/resident.js'
 import { basic } from '../../support/service.js'
 import { startStopwatch } from '../../support/stopwatch.js'
-import { type Connection, dial, FORM_TYPE, statusesIn } from '../../support/wire.js'
+import { type Connection, dial, FORM_TYPE, requestText, statusesIn } from '../../support/wire.js'
 
 /** Of each kind, of which there are two: 2,000 idle connections and 2,000 that send a byte now and then. */
 const CONNECTIONS = 1000

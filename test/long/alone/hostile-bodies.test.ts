@@ -3,13 +3,13 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { serveDatabase } from '../../support/database-service.js'
-import { flood, requestText } from '../../support/flood.js'
+import { flood } from '../../support/flood.js'
 import { statuses } from '../../support/load.js'
 import { ask, keptConnection } from '../../support/process.js'
 import { forgetPeak, loopSeconds, residentMemory } from '../../support/resident.js'
 import { basic, type Headers } from '../../support/service.js'
 import { signal } from '../../support/waiting.js'
-import { dial, FORM_TYPE, JSON_TYPE, statusesIn } from '../../support/wire.js'
+import { dial, FORM_TYPE, JSON_TYPE, requestText, statusesIn } from '../../support/wire.js'
 
 const SIZE = 10_000_000
 /** The default. */

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { serveDatabase } from '../../support/database-service.js'
-import { type FloodAnswer, flood, requestText } from '../../support/flood.js'
+import { type FloodAnswer, flood } from '../../support/flood.js'
 import { quantile, statuses } from '../../support/load.js'
 import { ask, keptConnection } from '../../support/process.js'
+import { requestText } from '../../support/wire.js'
 import { ADA } from '../../support/world.js'
 
 const CONTROL_SECONDS = 4

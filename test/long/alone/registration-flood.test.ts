@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { serveDatabase } from '../../support/database-service.js'
-import { flood, requestText } from '../../support/flood.js'
+import { flood } from '../../support/flood.js'
 import { load, quantile, statuses } from '../../support/load.js'
 import { ask, type Question } from '../../support/process.js'
+import { requestText } from '../../support/wire.js'
 
 const SECONDS = 15
 const LOGINS = 8
