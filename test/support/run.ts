@@ -37,10 +37,11 @@ const tap = spawn(process.execPath, [cli, '--reporter=tap', ...args], {
   env: { ...process.env, TEST_DATABASE_URL: server?.url ?? process.env.TEST_DATABASE_URL }
 })
 
-/** The longest begin first, so that none is left to run by itself at the end. */
+/** Those that mostly wait run beside each other, and the longest of the others begin first: none is left to run by itself. */
 function inLongOrder(files: readonly string[]): readonly string[] {
-  const longest = ['workers', 'import', 'package', 'browser', 'container', 'commands', 'secrets']
-  const first = longest.map(name => `test/long/${name}.test.ts`)
+  const waiting = ['faults', 'patroni', 'failover']
+  const longest = ['workers', 'import', 'package', 'browser', 'container', 'commands', 'secrets', 'random']
+  const first = [...waiting, ...longest].map(name => `test/long/${name}.test.ts`)
   const alone = files.filter(file => file.startsWith('test/long/alone/'))
   return [...alone, ...first, ...files.filter(file => ![...alone, ...first].includes(file))]
 }

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 import t from 'tap'
-import { serveDatabase } from '../../support/database-service.js'
-import { createFaults } from '../../support/fault.js'
-import { execute, setDatabase, startServer, unprivileged } from '../../support/postgres.js'
-import { temporaryFolder } from '../../support/process.js'
-import { startProxy } from '../../support/tcp-proxy.js'
+import { serveDatabase } from '../support/database-service.js'
+import { createFaults } from '../support/fault.js'
+import { execute, setDatabase, startServer, unprivileged } from '../support/postgres.js'
+import { temporaryFolder } from '../support/process.js'
+import { startProxy } from '../support/tcp-proxy.js'
 
 /** In milliseconds: how long a fault lasts. */
 const WHILE = 5000

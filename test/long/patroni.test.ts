@@ -1,7 +1,7 @@
 import t from 'tap'
-import { serveDatabase } from '../../support/database-service.js'
-import { createFaults } from '../../support/fault.js'
-import { type Member, missingPrograms, startCluster } from '../../support/patroni.js'
+import { serveDatabase } from '../support/database-service.js'
+import { createFaults } from '../support/fault.js'
+import { type Member, missingPrograms, startCluster } from '../support/patroni.js'
 
 const missing = missingPrograms()
 const withPatroni = missing.length === 0 ? {} : { skip: `there is no ${missing.join(' and no ')}` }
