@@ -148,7 +148,10 @@ const NEVER = -1
 
 const lastApplied = async (run: Run): Promise<number> => {
   // Not to_regclass: it reads a cache and may answer as of the time before the wait for the lock.
-  const [table] = await run("select from pg_tables where schemaname || '.' || tablename = $1", [APPLIED])
+  const [table] = await run(
+    'select from pg_class join pg_namespace on pg_namespace.oid = relnamespace where nspname = $1 and relname = $2',
+    APPLIED.split('.')
+  )
   if (table === undefined) return NEVER
   const [row] = await run(`select coalesce(max(created_at), $1) from ${APPLIED}`, [NEVER])
   return Number(row?.[0])

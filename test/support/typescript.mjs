@@ -15,8 +15,9 @@ if (isMainThread || parentPort !== null) {
 }
 
 // Where no coverage is taken, the programs that a suite starts need none of tap's hooks, which double the time of their start.
-if (process.env._TAPJS_PROCESSINFO_COVERAGE_ === '0') {
-  process.env.NODE_OPTIONS = process.env.NODE_OPTIONS?.replace(/"--import=[^"]*\/processinfo\/[^"]*"/, '')
+const { NODE_OPTIONS, _TAPJS_PROCESSINFO_COVERAGE_: coverage } = process.env
+if (NODE_OPTIONS !== undefined && coverage === '0') {
+  process.env.NODE_OPTIONS = NODE_OPTIONS.replace(/"--import=[^"]*\/processinfo\/[^"]*"/, '')
 }
 
 const { exports: entries } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))

@@ -9,11 +9,9 @@ export const bytesOrNull = (base64url: string | undefined): Uint8Array | null =>
 // Lists are sent as PostgreSQL's own array literals, because postgres.js declares a list of buffers to be a single one.
 export const textList = (texts: readonly string[]): string => makePgArray([...texts])
 
-/** Reads a `text[]`. PGlite gives a list, postgres.js the literal. */
-export const readTexts = (value: unknown): string[] =>
-  Array.isArray(value) ? value.map(String) : readTextList(String(value))
-
-const readTextList = (literal: string): string[] => {
+/** Reads a `text[]`, of which the drivers give the literal. */
+export const readTexts = (value: unknown): string[] => {
+  const literal = String(value)
   const items = literal.slice(1, -1)
   // The regular expression takes five times as long.
   if (!items.includes('"')) return items === '' ? [] : items.split(',')
