@@ -28,10 +28,10 @@ const ATOMIC_BYTES = 4096
 
 /**
  * Writes to a pipe, a terminal or a file, and never waits for whoever reads it. A batch is written when it is full, and
- * 20 ms after its first line. Up to 8 MB wait for a reader that is behind. When there are more, lines are dropped until the reader has
- * taken half of those that wait. The next line is then the one that `describeDropped` makes of the number of lines that
- * were dropped. `shared`: other processes write to the same place, and no line of theirs comes into a line of this one,
- * unless it is longer than 4 kB.
+ * 20 ms after its first line. Up to 8 MB wait for a reader that is behind. When there are more, lines are dropped until
+ * the reader has taken half of those that wait. The next line is then the one that `describeDropped` makes of the number
+ * of lines that were dropped. `shared`: other processes write to the same place, and no line of theirs comes into a line
+ * of this one, unless it is longer than 4 kB.
  */
 export const createOutput = (
   descriptor: number,

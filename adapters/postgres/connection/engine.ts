@@ -1,8 +1,9 @@
 import { setFlagsFromString } from 'node:v8'
 import { messages, PGlite } from '@electric-sql/pglite'
 
-// How much of a function runs before V8 compiles it better, in bytes of WebAssembly. In Node 20 it is 1.8 million, in Node 24
-// 13 million. With so little the start, in which much runs a few times, takes a seventh longer.
+// How much of a function runs before V8 compiles it better, in bytes of WebAssembly. The default is 1.8 million in Node 20
+// and 13 million in later versions of V8. With 1.8 million the start, in which much runs a few times, takes a seventh
+// longer.
 setFlagsFromString('--wasm-tiering-budget=30000000')
 
 /**
