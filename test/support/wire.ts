@@ -71,8 +71,8 @@ export interface KeptConnection {
 }
 
 /**
- * A connection for one request after the other. It is opened anew once it has ended. It takes a tenth of the processor time
- * of an agent of `node:http`, and reads answers with a `content-length` alone.
+ * A connection for one request after the other. It is opened anew once it has ended. It takes less than half of the
+ * processor time of an agent of `node:http`, and reads answers with a `content-length` alone.
  */
 export const keepConnection = (url: string): KeptConnection => {
   const { hostname: host, port } = new URL(url)
