@@ -14,8 +14,8 @@ const args = process.argv.slice(2).filter(arg => arg !== '--long')
 const named = args.some(arg => arg.endsWith('.ts'))
 const suites = filesIn('test').filter(file => file.endsWith('.test.ts'))
 const isLong = (file: string): boolean => file.startsWith('test/long/')
-if (!named) args.push(...(long ? inLongOrder(suites.filter(isLong)) : together(suites.filter(file => !isLong(file)))))
-// Suites that measure, or that wait for what is over in seconds, run one at a time.
+if (!named) args.push(...(long ? suites.filter(isLong) : together(suites.filter(file => !isLong(file)))))
+// Suites that measure, or that wait for what is over in seconds, run one at a time. tap begins them in the order of their names.
 if (long) args.unshift('--jobs=2', '--serial=test/long/alone', '--timeout=600')
 // A run of a few suites cannot reach every line, and does not fail for that.
 if (long || named) args.unshift('--disable-coverage', '--allow-empty-coverage')
@@ -36,15 +36,6 @@ const tap = spawn(process.execPath, [cli, '--reporter=tap', ...args], {
   detached: !windows,
   env: { ...process.env, TEST_DATABASE_URL: server?.url ?? process.env.TEST_DATABASE_URL }
 })
-
-/** Those that mostly wait run beside each other, and the longest of the others begin first: none is left to run by itself. */
-function inLongOrder(files: readonly string[]): readonly string[] {
-  const waiting = ['faults', 'patroni', 'failover']
-  const longest = ['workers', 'import', 'package', 'browser', 'container', 'commands', 'secrets', 'random']
-  const first = [...waiting, ...longest].map(name => `test/long/${name}.test.ts`)
-  const alone = files.filter(file => file.startsWith('test/long/alone/'))
-  return [...alone, ...first, ...files.filter(file => ![...alone, ...first].includes(file))]
-}
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => end(signal))
 

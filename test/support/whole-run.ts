@@ -1,5 +1,5 @@
 // A run of suites with the folder SECRETS_FOLDER: each service without a log of its own logs at level debug into a file
-// there, and each secret that a service works with is noted in another. test/long/secrets.test.ts searches the one for
+// there, and each secret that a service works with is noted in another. test/long/at-first/secrets.test.ts searches the one for
 // the other.
 
 import { appendFileSync } from 'node:fs'

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { serveDatabase } from '../support/database-service.js'
-import { load, quantile, statuses, type Timed } from '../support/load.js'
-import { ask } from '../support/process.js'
-import { bearer } from '../support/service.js'
+import { serveDatabase } from '../../support/database-service.js'
+import { load, quantile, statuses, type Timed } from '../../support/load.js'
+import { ask } from '../../support/process.js'
+import { bearer } from '../../support/service.js'
 
 const ANSWERS = 100_000
 const HEROES = 64

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { serveDatabase } from '../support/database-service.js'
-import { load, statuses, type Timed } from '../support/load.js'
-import { createDatabase, setDatabase } from '../support/postgres.js'
-import { ask, keptConnection, type RunningService, serveProcess } from '../support/process.js'
-import { linesOf, workersOf } from '../support/workers.js'
+import { serveDatabase } from '../../support/database-service.js'
+import { load, statuses, type Timed } from '../../support/load.js'
+import { createDatabase, setDatabase } from '../../support/postgres.js'
+import { ask, keptConnection, type RunningService, serveProcess } from '../../support/process.js'
+import { linesOf, workersOf } from '../../support/workers.js'
 
 /** Which worker answered each request, by the log. A worker that was killed has not written its latest lines. */
 const answersOf = (service: RunningService): ReadonlyMap<number, number> => {

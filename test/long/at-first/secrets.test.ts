@@ -5,22 +5,22 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { heroes } from '../support/command.js'
-import { serveDatabase } from '../support/database-service.js'
-import { type Answer, ask, type Question, temporaryFolder } from '../support/process.js'
-import { REQUEST_EVENTS } from '../support/recorded-log.js'
-import { isTelling, secretsIn } from '../support/secret-search.js'
-import { basic, bearer, challengeOf, type Headers, type Tokens } from '../support/service.js'
-import { dial } from '../support/wire.js'
-import { ADA, SECRET } from '../support/world.js'
+import { heroes } from '../../support/command.js'
+import { serveDatabase } from '../../support/database-service.js'
+import { type Answer, ask, type Question, temporaryFolder } from '../../support/process.js'
+import { REQUEST_EVENTS } from '../../support/recorded-log.js'
+import { isTelling, secretsIn } from '../../support/secret-search.js'
+import { basic, bearer, challengeOf, type Headers, type Tokens } from '../../support/service.js'
+import { dial } from '../../support/wire.js'
+import { ADA, SECRET } from '../../support/world.js'
 
-const LOADER = fileURLToPath(new URL('../support/typescript.mjs', import.meta.url))
+const LOADER = fileURLToPath(new URL('../../support/typescript.mjs', import.meta.url))
 /** How many suites run at a time. */
 const AT_ONCE = 2
 
 /** Runs the suites of every endpoint and of every client library, each in a process. Resolves to the names of those that failed. */
 const runSuites = async (folder: string): Promise<readonly string[]> => {
-  const suites = ['../app/http/routes', '../app/http/pages', '../clients'].flatMap(room => {
+  const suites = ['../../app/http/routes', '../../app/http/pages', '../../clients'].flatMap(room => {
     const path = fileURLToPath(new URL(room, import.meta.url))
     return readdirSync(path).map(file => join(path, file))
   })
