@@ -2,6 +2,7 @@ import type { Sizes } from './data.js'
 
 export type ContestantName =
   | 'a1'
+  | 'af'
   | 'ag'
   | 'node-memory'
   | 'heroes-pg'
@@ -45,6 +46,7 @@ const base = {
 
 export const CONTESTANTS: Readonly<Record<ContestantName, Contestant>> = {
   a1: { ...base, name: 'a1', label: 'by hand, a statement a request (a1)', store: 'postgres', script: 'a1' },
+  af: { ...base, name: 'af', label: 'by hand on Fastify (af)', store: 'postgres', script: 'af' },
   ag: { ...base, name: 'ag', label: 'by hand, gathered (ag)', store: 'postgres', script: 'ag' },
   'node-memory': {
     ...base,

@@ -43,8 +43,8 @@ export const connectionSettings = (bench: Bench, own: readonly number[]): Settin
   (bench.options.connections ?? own).map(connections => ({
     label: `${connections}`,
     connections,
-    // Node compiles a function after enough calls, and one connection makes a tenth of the calls that many make.
-    ...(connections === 1 && { leastSeconds: 5 })
+    // Node compiles a function after enough calls, and few connections make a tenth of the calls that many make.
+    ...(connections <= 4 && { leastSeconds: 8 })
   }))
 
 /** Runs rounds in which each entrant has a turn. Every second round goes in the opposite order, so that a drift of the machine affects all alike. */

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import postgres from 'postgres'
 import { bearerOf, bodyOf, digestOf, heroIdOf, refuse, send, serve } from './hand.js'
 import { exchangeCode, password, refreshToken } from './hand-grants.js'
+import { findHero, insertHero, isHeroName } from './hand-heroes.js'
 import { readSettings } from './settings.js'
 
 /** node:http and postgres.js with its pool of ten. Each request is one prepared statement, which looks up the token and the hero. */
@@ -10,11 +11,7 @@ const sql = postgres(readSettings().databaseUrl, { max: 10 })
 const find = async (request: IncomingMessage, response: ServerResponse, id: number): Promise<void> => {
   const token = bearerOf(request)
   if (token === undefined) return refuse(response, 401)
-  const [row] = await sql<{ live: boolean; id: string | null; name: string | null }[]>`
-    select t.expirationdate > ${new Date()} as live, h.id, h.name
-    from token t join "grant" g on g.id = t.grant_id left join hero h on h.id = ${id}
-    where t.access_digest = ${digestOf(token)}
-      and t.spent_at is null and t.revoked_at is null and g.revoked_at is null`
+  const row = await findHero(sql, token, id)
   if (!row?.live) return refuse(response, 401)
   if (row.name === null) return refuse(response, 404)
   send(response, 200, JSON.stringify({ id: Number(row.id), name: row.name }))
@@ -24,17 +21,8 @@ const create = async (request: IncomingMessage, response: ServerResponse): Promi
   const token = bearerOf(request)
   if (token === undefined) return refuse(response, 401)
   const { name } = JSON.parse(await bodyOf(request))
-  if (typeof name !== 'string' || name === '' || name.length > 255) return refuse(response, 400)
-  const [row] = await sql<{ live: boolean; id: string | null }[]>`
-    with bearer as (
-      select true from token t join "grant" g on g.id = t.grant_id
-      where t.access_digest = ${digestOf(token)} and t.expirationdate > ${new Date()}
-        and t.spent_at is null and t.revoked_at is null and g.revoked_at is null
-    ), inserted as (
-      insert into hero (name, name_lower) select ${name}, ${name.toLowerCase()} from bearer
-      on conflict (name) do nothing returning id
-    )
-    select exists (select from bearer) as live, (select id from inserted) as id`
+  if (!isHeroName(name)) return refuse(response, 400)
+  const row = await insertHero(sql, token, name)
   if (!row?.live) return refuse(response, 401)
   if (row.id === null) return refuse(response, 409)
   send(response, 200, JSON.stringify({ id: Number(row.id), name }))

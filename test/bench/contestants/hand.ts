@@ -9,14 +9,18 @@ export const digestOf = (secret: string): Buffer => createHash('sha256').update(
 
 export type Route = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void
 
+export const FIXED_HEADERS = {
+  server: 'heroes/1',
+  'x-xss-protection': '1; mode=block',
+  'x-frame-options': 'SAMEORIGIN',
+  'x-content-type-options': 'nosniff'
+}
+
 export const send = (response: ServerResponse, status: number, body: string): void => {
   response.writeHead(status, {
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(body),
-    server: 'heroes/1',
-    'x-xss-protection': '1; mode=block',
-    'x-frame-options': 'SAMEORIGIN',
-    'x-content-type-options': 'nosniff'
+    ...FIXED_HEADERS
   })
   response.end(body)
 }
@@ -25,7 +29,7 @@ export const refuse = (response: ServerResponse, status: number): void =>
   send(response, status, `{"error":"${status}"}`)
 
 /** The bearer token. Undefined when there is none. */
-export const bearerOf = ({ headers: { authorization } }: IncomingMessage): string | undefined =>
+export const bearerOf = ({ headers: { authorization } }: Pick<IncomingMessage, 'headers'>): string | undefined =>
   authorization?.startsWith('Bearer ') ? authorization.slice(7) : undefined
 
 const HERO = /^\/heroes\/(-?\d{1,15})$/
