@@ -22,6 +22,7 @@ declare module 'autocannon' {
     readonly connections: number
     readonly duration: number
     readonly timeout: number
+    readonly connectionRate?: number
     readonly requests: readonly Request[]
   }): Promise<Result>
   export = autocannon

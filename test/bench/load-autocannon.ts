@@ -55,6 +55,8 @@ const result = await autocannon({
   connections,
   duration: seconds,
   timeout: 30,
+  // Of a connection, in a second.
+  ...(plan.pause !== undefined && { connectionRate: Math.round(1000 / plan.pause) }),
   requests: [
     {
       method: plan.kind === 'get' ? 'GET' : 'POST',

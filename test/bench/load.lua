@@ -95,6 +95,10 @@ function init(args)
   head = ' HTTP/1.1\r\nHost: ' .. plan.host .. '\r\n'
   if plan.gzip then head = head .. 'Accept-Encoding: gzip\r\n' end
   request = kinds[plan.kind]()
+  if plan.pause then
+    local pause = tonumber(plan.pause)
+    delay = function() return pause end
+  end
 end
 
 function done(summary, latency)

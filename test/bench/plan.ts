@@ -20,6 +20,8 @@ export interface Plan {
   readonly gzip?: boolean
   readonly basic?: string
   readonly password?: string
+  /** In milliseconds: how long a connection waits after an answer. */
+  readonly pause?: number
 }
 
 export interface Target {
@@ -70,4 +72,14 @@ export const loginPlan = (): Plan => ({
   basic: BASIC,
   users: USERS,
   password: PASSWORD.replaceAll(' ', '+')
+})
+
+/** Logins of the first user, with a password that is wrong. */
+export const throttledPlan = (pause: number): Plan => ({
+  kind: 'login',
+  path: '/auth/token',
+  basic: BASIC,
+  users: 1,
+  password: 'a+guess',
+  pause
 })

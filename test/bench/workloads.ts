@@ -7,7 +7,7 @@ import { growth } from './workloads/growth.js'
 import { gzip } from './workloads/gzip.js'
 import { housekeeping } from './workloads/housekeeping.js'
 import { list } from './workloads/list.js'
-import { login, storm } from './workloads/login.js'
+import { login } from './workloads/login.js'
 import { metrics } from './workloads/metrics.js'
 import { password } from './workloads/password.js'
 import { inProcess } from './workloads/process.js'
@@ -15,7 +15,9 @@ import { read } from './workloads/read.js'
 import { refresh } from './workloads/refresh.js'
 import { revocation } from './workloads/revocation.js'
 import { startup } from './workloads/startup.js'
+import { storm } from './workloads/storm.js'
 import { tail } from './workloads/tail.js'
+import { throttled } from './workloads/throttled.js'
 import { timing } from './workloads/timing.js'
 import { workers } from './workloads/workers.js'
 
@@ -32,6 +34,7 @@ export const WORKLOADS: Readonly<Record<string, Workload>> = {
   login,
   password,
   storm,
+  throttled,
   timing,
   metrics,
   workers,

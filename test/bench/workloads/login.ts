@@ -1,12 +1,8 @@
-import { join } from 'node:path'
-import { type Bench, median, type Row, type Sample, type Workload } from '../bench.js'
+import type { Workload } from '../bench.js'
 import { checkLogins } from '../checks.js'
-import { CONTESTANTS, usual } from '../contestants.js'
-import { startLoad } from '../generator.js'
-import { measure, timesOf } from '../measure.js'
-import { getPlan, loginPlan } from '../plan.js'
-import { start } from '../processes.js'
-import { connectionSettings, type Race, ratioOf, rowsOf, run } from '../race.js'
+import { usual } from '../contestants.js'
+import { loginPlan } from '../plan.js'
+import { connectionSettings, type Race, rowsOf, run } from '../race.js'
 
 /** The password grant with the default settings. Nearly all its time is hashing. */
 export const login: Workload = async bench => {
@@ -22,77 +18,4 @@ export const login: Workload = async bench => {
   }
   const results = await run(bench, race)
   return { title: 'logins (password grant)', rows: rowsOf(race, results, () => undefined), facts: [] }
-}
-
-const STORM = 64
-const READERS = 64
-
-/**
- * Reads beside 64 connections that do nothing but log in. Once the hashing threads share the core of the event loop, and
- * once Node has every core, as it has in production.
- */
-export const storm: Workload = async bench => {
-  const pinned = await weather(bench, false)
-  const free = await weather(bench, true)
-  return {
-    title: 'a login storm beside reads',
-    rows: [...pinned.rows, ...free.rows],
-    facts: [
-      { what: 'reads kept during a login storm of 64, Node on one core', value: pinned.kept, floor: 0.7, goal: 0.85 },
-      { what: 'their p99, × without', value: pinned.tail, floor: 3, goal: 1.5, atMost: true },
-      { what: 'reads kept, Node on every core', value: free.kept, floor: 0.7, goal: 0.85 },
-      { what: 'their p99, × without', value: free.tail, floor: 3, goal: 1.5, atMost: true },
-      { what: 'logins refused (429, 503) a round', value: pinned.refused }
-    ]
-  }
-}
-
-interface Weather {
-  readonly rows: readonly Row[]
-  readonly kept: number
-  readonly tail: number
-  readonly refused: number
-}
-
-const weather = async (bench: Bench, everyCore: boolean): Promise<Weather> => {
-  const { rounds, seconds, warmUp } = bench.options
-  const sizes = usual(bench.options.rows ?? 100_000)
-  const alone: Sample[] = []
-  const beside: Sample[] = []
-  const logins: Sample[] = []
-  const refusals: number[] = []
-  for (let round = 0; round < rounds; round++) {
-    const clone = await bench.postgres.clone(sizes)
-    const folder = join(bench.folder, 'contestants')
-    const running = await start(CONTESTANTS['heroes-pg'], { sizes, databaseUrl: clone.url, folder, everyCore })
-    try {
-      await checkLogins(running)
-      const reads = getPlan(running, '/heroes/{hero}', sizes.tokens, sizes.heroes)
-      await measure(bench, running, reads, READERS, warmUp)
-      alone.push(await measure(bench, running, reads, READERS, seconds))
-      const load = startLoad(running.url, loginPlan(), STORM, seconds + 1)
-      beside.push(await measure(bench, running, reads, READERS, seconds))
-      const done = await load.done
-      if (done.failed > 0) throw new Error(`${done.failed} logins were lost`)
-      refusals.push(done.refused)
-      logins.push({ ...timesOf(done), nodeCpu: 0, postgresCpu: 0, memory: 0 })
-      bench.say(`round ${round + 1}: ${done.requests} logins, ${done.refused} of them refused`)
-    } finally {
-      await running.stop()
-      await clone.drop()
-    }
-  }
-  const ratio = (figure: 'rate' | 'p99'): number => ratioOf(beside, alone, figure) ?? Number.NaN
-  const { label } = CONTESTANTS['heroes-pg']
-  const cores = everyCore ? 'every core' : 'one core'
-  return {
-    rows: [
-      { label, setting: `64, reads alone, ${cores}`, samples: alone, ratio: undefined },
-      { label, setting: `64, reads beside 64 logins, ${cores}`, samples: beside, ratio: ratio('rate') },
-      { label, setting: `64, the logins, ${cores}`, samples: logins, ratio: undefined }
-    ],
-    kept: ratio('rate'),
-    tail: ratio('p99'),
-    refused: median(refusals)
-  }
 }

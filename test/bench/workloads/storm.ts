@@ -1,0 +1,108 @@
+import { join } from 'node:path'
+import { createPasswordHasher } from '../../../adapters/crypto/argon2.js'
+import { type Bench, median, type Row, type Sample, type Workload } from '../bench.js'
+import { checkLogins } from '../checks.js'
+import { CONTESTANTS, usual } from '../contestants.js'
+import { PASSWORD } from '../data.js'
+import { startLoad } from '../generator.js'
+import { measure, timesOf } from '../measure.js'
+import { getPlan, loginPlan } from '../plan.js'
+import { start } from '../processes.js'
+import { ratioOf } from '../race.js'
+
+const STORM = 64
+const READERS = 64
+
+/**
+ * Reads beside 64 connections that do nothing but log in. Once the hashing threads share the core of the event loop, and
+ * once Node has every core, as it has in production.
+ */
+export const storm: Workload = async bench => {
+  const pinned = await weather(bench, false)
+  const free = await weather(bench, true)
+  return {
+    title: 'a login storm beside reads',
+    rows: [...pinned.rows, ...free.rows],
+    facts: [
+      { what: 'reads kept during a login storm of 64, Node on one core', value: pinned.kept, floor: 0.7, goal: 0.85 },
+      {
+        what: "the same, × what the hashes' own processor time leaves of the core",
+        value: pinned.keptOfLeft,
+        floor: 0.92,
+        goal: 0.97
+      },
+      { what: 'their p99, × without', value: pinned.tail, floor: 3, goal: 1.5, atMost: true },
+      { what: 'reads kept, Node on every core', value: free.kept, floor: 0.7, goal: 0.85 },
+      { what: 'their p99, × without', value: free.tail, floor: 3, goal: 1.5, atMost: true },
+      { what: 'logins refused (429, 503) a round', value: pinned.refused }
+    ]
+  }
+}
+
+interface Weather {
+  readonly rows: readonly Row[]
+  readonly kept: number
+  /** As a part of what the hashes leave of one core. */
+  readonly keptOfLeft: number
+  readonly tail: number
+  readonly refused: number
+}
+
+const weather = async (bench: Bench, everyCore: boolean): Promise<Weather> => {
+  const { rounds, seconds, warmUp } = bench.options
+  const sizes = usual(bench.options.rows ?? 100_000)
+  const alone: Sample[] = []
+  const beside: Sample[] = []
+  const logins: Sample[] = []
+  const refusals: number[] = []
+  const keptOfLeft: number[] = []
+  for (let round = 0; round < rounds; round++) {
+    const clone = await bench.postgres.clone(sizes)
+    const folder = join(bench.folder, 'contestants')
+    const running = await start(CONTESTANTS['heroes-pg'], { sizes, databaseUrl: clone.url, folder, everyCore })
+    try {
+      await checkLogins(running)
+      const reads = getPlan(running, '/heroes/{hero}', sizes.tokens, sizes.heroes)
+      await measure(bench, running, reads, READERS, warmUp)
+      const calm = await measure(bench, running, reads, READERS, seconds)
+      alone.push(calm)
+      const load = startLoad(running.url, loginPlan(), STORM, seconds + 1)
+      const stormy = await measure(bench, running, reads, READERS, seconds)
+      beside.push(stormy)
+      const done = await load.done
+      if (done.failed > 0) throw new Error(`${done.failed} logins were lost`)
+      refusals.push(done.refused)
+      const hashesPerSecond = (done.requests - done.refused) / done.seconds
+      keptOfLeft.push(stormy.rate / calm.rate / (1 - hashesPerSecond * (await hashSeconds())))
+      logins.push({ ...timesOf(done), nodeCpu: 0, postgresCpu: 0, memory: 0 })
+      bench.say(`round ${round + 1}: ${done.requests} logins, ${done.refused} of them refused`)
+    } finally {
+      await running.stop()
+      await clone.drop()
+    }
+  }
+  const ratio = (figure: 'rate' | 'p99'): number => ratioOf(beside, alone, figure) ?? Number.NaN
+  const { label } = CONTESTANTS['heroes-pg']
+  const cores = everyCore ? 'every core' : 'one core'
+  return {
+    rows: [
+      { label, setting: `64, reads alone, ${cores}`, samples: alone, ratio: undefined },
+      { label, setting: `64, reads beside 64 logins, ${cores}`, samples: beside, ratio: ratio('rate') },
+      { label, setting: `64, the logins, ${cores}`, samples: logins, ratio: undefined }
+    ],
+    kept: ratio('rate'),
+    keptOfLeft: median(keptOfLeft),
+    tail: ratio('p99'),
+    refused: median(refusals)
+  }
+}
+
+/** The processor time of a hash, in seconds: the mean of a few. */
+const hashSeconds = async (): Promise<number> => {
+  const HASHES = 20
+  const { hash } = createPasswordHasher()
+  const before = process.cpuUsage()
+  for (let made = 0; made < HASHES; made++) await hash(PASSWORD)
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1e6 / HASHES
+}
