@@ -96,8 +96,9 @@ function init(args)
   if plan.gzip then head = head .. 'Accept-Encoding: gzip\r\n' end
   request = kinds[plan.kind]()
   if plan.pause then
-    local pause = tonumber(plan.pause)
-    delay = function() return pause end
+    local longest = 2 * tonumber(plan.pause)
+    -- At random: with equal pauses all connections would send at once, again and again.
+    delay = function() return random(longest) end
   end
 end
 

@@ -20,7 +20,7 @@ export interface Plan {
   readonly gzip?: boolean
   readonly basic?: string
   readonly password?: string
-  /** In milliseconds: how long a connection waits after an answer. */
+  /** In milliseconds: how long a connection waits after an answer, in the mean. */
   readonly pause?: number
 }
 

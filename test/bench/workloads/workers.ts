@@ -24,12 +24,11 @@ interface Shared extends Sample {
 export const workers: Workload = async bench => {
   const { rounds, seconds, warmUp } = bench.options
   const sizes = usual(bench.options.rows ?? 100_000)
+  const reads = (running: Running): Plan => getPlan(running, running.contestant.readPath, sizes.tokens, sizes.heroes)
   const kinds: readonly { name: string; connections: number; plan: (running: Running) => Plan }[] = [
-    {
-      name: 'reads',
-      connections: 64,
-      plan: running => getPlan(running, running.contestant.readPath, sizes.tokens, sizes.heroes)
-    },
+    { name: 'reads', connections: 256, plan: reads },
+    // Then a worker has so few that it sleeps between two batches, and to be woken takes time of the core.
+    { name: 'reads', connections: 64, plan: reads },
     { name: 'new heroes', connections: 64, plan: () => createPlan(sizes.tokens) },
     { name: 'logins', connections: 8, plan: loginPlan }
   ]
@@ -53,7 +52,7 @@ export const workers: Workload = async bench => {
           samples.push(await share(bench, running, plan(running), connections, seconds))
         }
         const [alone, both] = [one, two].map(({ samples }) => Math.round(samples.at(-1)?.rate ?? 0))
-        bench.say(`round ${round + 1}: ${name}: ${alone}/s with one worker, ${both}/s with two`)
+        bench.say(`round ${round + 1}: ${name} at ${connections}: ${alone}/s with one worker, ${both}/s with two`)
       }
     }
   } finally {
@@ -70,9 +69,9 @@ export const workers: Workload = async bench => {
         ratio: samples === two.samples ? ratioOf(two.samples, one.samples) : undefined
       }))
     ),
-    facts: turns.flatMap(({ name, one, two }) =>
+    facts: turns.flatMap(({ name, connections, one, two }) =>
       fact(
-        `${name} of two workers, × those of one`,
+        `${name} of two workers at ${connections}, × those of one`,
         ratioOf(two.samples, one.samples),
         name === 'reads' ? { floor: 1.1, goal: 1.3 } : {}
       )
