@@ -46,7 +46,7 @@ returning true`
 const endOf = ({ expiresAt, refreshExpiresAt }: Token): Date => latest(expiresAt, refreshExpiresAt)
 
 /** Logins leave their hashes one by one: they travel together only if they wait for each other here. */
-const ONE_BATCH = { usualBatches: 1 }
+const ONE_BATCH = { usualBatches: 1, fewItems: 0 }
 
 /** {@link TokenStore.insert}. Tokens of users that are issued at once are sent as one batch, in one statement. */
 export const createIssuing = (driver: Pick<Driver, 'write' | 'writers'>) => {

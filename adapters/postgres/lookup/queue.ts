@@ -14,6 +14,8 @@ export interface QueueOptions<Item, Result> {
   readonly maxBatches: number
   /** How many of them may have taken less than {@link SLOW} milliseconds; {@link maxBatches} by default. */
   readonly usualBatches?: number
+  /** While fewer items are under way, one batch more than `usualBatches` may be; 0 by default. */
+  readonly fewItems?: number
   /** How many items one batch may hold. */
   readonly maxItems: number
   /** As soon as so many items wait, they leave without waiting for others; {@link maxItems} by default. */
@@ -50,10 +52,12 @@ export const rejectIfLate = ({ askedAt, reject }: Pick<Waiting<unknown, never>, 
  *   because of requests that begin together, share a batch. When `enoughItems` wait, they leave at once.
  * - While `usualBatches` batches are under way, it waits until one of them is done. All items that are added meanwhile go
  *   into the next batch. A slow batch counts no longer, so that nobody waits for it, unless `maxBatches` are under way.
+ *   Nor does one of the batches count while all of them hold fewer than `fewItems`.
  */
 export const createQueue = <Item, Result>({
   maxBatches,
   usualBatches = maxBatches,
+  fewItems = 0,
   maxItems,
   enoughItems = maxItems,
   keyOf,
@@ -62,6 +66,7 @@ export const createQueue = <Item, Result>({
   let waiting: Waiting<Item, Result>[] = []
   let batchesUnderWay = 0
   let slowBatches = 0
+  let itemsUnderWay = 0
   /** True while a call of `sendScheduled` is scheduled. */
   let scheduled = false
 
@@ -71,10 +76,14 @@ export const createQueue = <Item, Result>({
     while (waiting.length > 0 && mayBegin()) void send(takeBatch())
   }
 
-  const mayBegin = (): boolean => batchesUnderWay < maxBatches && batchesUnderWay - slowBatches < usualBatches
+  const mayBegin = (): boolean => {
+    const one = itemsUnderWay < fewItems ? 1 : 0
+    return batchesUnderWay < maxBatches && batchesUnderWay - slowBatches - one < usualBatches
+  }
 
   const send = async (batch: readonly Waiting<Item, Result>[]): Promise<void> => {
     batchesUnderWay += 1
+    itemsUnderWay += batch.length
     let isSlow = false
     const timer = setTimeout(() => {
       isSlow = true
@@ -84,6 +93,7 @@ export const createQueue = <Item, Result>({
     await sendBatch(batch, queue)
     clearTimeout(timer)
     batchesUnderWay -= 1
+    itemsUnderWay -= batch.length
     if (isSlow) slowBatches -= 1
     schedule()
   }

@@ -8,7 +8,7 @@ import { openStores } from '../../../support/stores.js'
 import { ADA, addClient, blankRequest, createWorld } from '../../../support/world.js'
 
 /** Squares numbers, and records which of them shared a statement. A negative number fails its whole statement. */
-const squares = (writers = 4) => {
+const squares = (writers = 4, options: { readonly fewItems?: number } = {}) => {
   const statements: number[][] = []
   const settle: (() => void)[] = []
   const answer = async <T>(items: readonly number[], result: T): Promise<T> => {
@@ -26,7 +26,7 @@ const squares = (writers = 4) => {
         items,
         items.map(item => item * item)
       ),
-    { keyOf: String }
+    { keyOf: String, ...options }
   )
   const turn = () => new Promise(resolve => setImmediate(resolve))
   return {
@@ -51,7 +51,7 @@ t.test('items that are added in one turn of the event loop share a statement', a
 
 t.test('two batches are under way, and the next one takes all items added meanwhile', async t => {
   for (const writers of [6, 4, 1]) {
-    const { square, statements, turn, finish } = squares(writers)
+    const { square, statements, turn, finish } = squares(writers, { fewItems: 0 })
     const asked = []
     for (const item of [1, 2, 3, 4, 5]) {
       asked.push(square(item))
@@ -74,12 +74,35 @@ t.test('two batches are under way, and the next one takes all items added meanwh
   }
 })
 
+t.test('a third batch is under way while all of them hold fewer than eight items', async t => {
+  const { square, statements, turn, finish } = squares(6)
+  const asked = []
+  for (const items of [[1], [2], [3], [4], [5]]) {
+    asked.push(...items.map(square))
+    await turn()
+  }
+  t.strictSame(statements, [[1], [2], [3]])
+  await finish()
+  t.strictSame(statements, [[1], [2], [3], [4, 5]])
+  for (const items of [[6, 7, 8, 9, 10, 11, 12], [13], [14]]) {
+    asked.push(...items.map(square))
+    await turn()
+  }
+  t.strictSame(statements.slice(4), [[6, 7, 8, 9, 10, 11, 12], [13]])
+  await finish()
+  t.strictSame(statements.at(-1), [14])
+  t.strictSame(
+    await Promise.all(asked),
+    Array.from({ length: 14 }, (_, i) => (i + 1) ** 2)
+  )
+})
+
 t.test('nobody waits for a slow batch, while batches are under way on less than half of the connections', async t => {
   for (const [writers, most] of [
     [8, 4],
     [4, 2]
   ] as const) {
-    const { square, statements, turn, finish } = squares(writers)
+    const { square, statements, turn, finish } = squares(writers, { fewItems: 0 })
     const asked = []
     for (const item of [1, 2, 3]) {
       asked.push(square(item))
