@@ -28,10 +28,6 @@ export interface Connection {
   arrivedAt: number | undefined
   /** What {@link whenOver} is to call. Undefined until there has been something. */
   waiting: Set<() => void> | undefined
-  /** The reply to the request whose body is being read: the last of them, as bodies arrive one after the other. */
-  reading: FastifyReply | undefined
-  /** The refusal of a body that turned out to be malformed before the server began to read it. */
-  malformed: { readonly response: ServerResponse; readonly refusal: HttpError } | undefined
 }
 
 /** A request whose head has arrived. */
@@ -64,13 +60,19 @@ export const connectionOf = (socket: Socket & { [CONNECTION]?: Connection }): Co
     held: undefined,
     dropHeld: undefined,
     arrivedAt: undefined,
-    waiting: undefined,
-    reading: undefined,
-    malformed: undefined
+    waiting: undefined
   }
   socket[CONNECTION] = connection
   return connection
 }
+
+/**
+ * The replies to requests whose body is being read. A connection may have several: of two requests that arrive together the
+ * later one may begin to be read first, while the token of the earlier one is checked.
+ */
+const reading = new WeakMap<ServerResponse, FastifyReply>()
+/** The refusals of bodies that turned out to be malformed before the server began to read them. */
+const refusals = new WeakMap<ServerResponse, HttpError>()
 
 /** True while requests are held back. */
 export const isHolding = ({ held }: Connection): boolean => held !== undefined && held.length > 0
@@ -100,16 +102,13 @@ export const endConnectionIfLast = (reply: FastifyReply): void => {
 
 /** Notes that the body is about to be read. Returns a refusal when the body is already known to be malformed. */
 export const beginReading = (reply: FastifyReply): HttpError | undefined => {
-  const connection = connectionOf(reply.request.raw.socket)
-  connection.reading = reply
-  const { malformed } = connection
-  return malformed?.response === reply.raw ? malformed.refusal : undefined
+  reading.set(reply.raw, reply)
+  return refusals.get(reply.raw)
 }
 
 /** Notes that the body has arrived. Otherwise the reply and its body would be kept while the connection is open. */
-export const endReading = (reply: FastifyReply): void => {
-  const connection = connectionOf(reply.request.raw.socket)
-  if (connection.reading === reply) connection.reading = undefined
+export const endReading = ({ raw }: FastifyReply): void => {
+  reading.delete(raw)
 }
 
 /** Calls back once: when the reply has been sent, or when it can no longer be, because its connection has closed. */
@@ -164,9 +163,9 @@ export const breakOff = (socket: Socket, refusal: HttpError, writeRefusal: () =>
     response.once('close', () => finish(response))
   } else {
     response.setHeader('connection', 'close')
-    const { reading } = connection
-    if (reading?.raw === response) reading.send(refusal)
-    else connection.malformed = { response, refusal }
+    const reply = reading.get(response)
+    if (reply === undefined) refusals.set(response, refusal)
+    else reply.send(refusal)
   }
 }
 

@@ -7,7 +7,7 @@ import { DomainError } from '../../../core/index.js'
 import { CONSTANT_HEADERS, createTestHttp, listen } from '../../support/http.js'
 import { createSampleHttp, createSlowHttp, getSlow, postSlow } from '../../support/sample-routes.js'
 import { signal, turns } from '../../support/waiting.js'
-import { dial, JSON_TYPE, readAnswer, statusesIn } from '../../support/wire.js'
+import { dial, JSON_TYPE, readAnswer, requestText, statusesIn } from '../../support/wire.js'
 
 const http = createSampleHttp()
 const send = await listen(http)
@@ -129,6 +129,28 @@ t.test(
     }
   }
 )
+
+t.test('a body that breaks off is refused, though a request before it has begun to be read later', async t => {
+  const checked = signal()
+  const http = createTestHttp()
+  http.register(
+    jsonRoutes(http => {
+      http.post('/first', { onRequest: () => checked.given }, async () => 'first')
+      http.post('/second', async () => t.fail('it is never handled'))
+    })
+  )
+  await http.listen({ host: '127.0.0.1', port: 0 })
+  t.teardown(() => http.close())
+  const { socket, closed } = dial(http.listeningOrigin)
+  const first = new Promise(resolve => socket.once('data', resolve))
+  socket.write(`${requestText('POST', '/first', JSON_TYPE, '{}')}${chunkedPost('/second')}`)
+  // The second one is begun to be read meanwhile, for which ten turns are enough.
+  await turns(10)
+  checked.give()
+  await first
+  socket.write('zz\r\n')
+  t.strictSame(statusesIn(await closed), [200, 400])
+})
 
 t.test('a client that goes on sending garbage reads its answer, and is cut off in the end', async t => {
   const { socket, received } = dial(http.listeningOrigin, { allowHalfOpen: true })
