@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
 import type { Driver, Run } from './connection/driver.js'
-import { isLocked, StatementError, unavailable } from './connection/errors.js'
+import { isLocked, isTooSlow, StatementError, unavailable } from './connection/errors.js'
 
 /** The table in which Drizzle records applied migrations, so that `drizzle-kit migrate` can go on from here. */
 export const APPLIED = 'drizzle.__drizzle_migrations'
@@ -48,25 +48,47 @@ export const migrate = async ({ write, transaction }: Driver): Promise<void> => 
 }
 
 /**
- * The order in which statements lock tables. Logins and sweeps alone lock `code` and `token` after `grant`, and are tried
- * again when that leads to a deadlock.
+ * How long a migration waits for the tables that it changes, in milliseconds, and as long for those that get an index.
+ * Whoever needs one of them waits behind it, and gives up after half a second (`lock_timeout`).
  */
-const LOCK_ORDER = ['user', 'client', 'code', 'token', 'grant']
+const ATTEMPT = 150
+/** How long others may go on before the next attempt, in seconds. */
+const PAUSE = 1
+/** More would take longer than a migration may take. */
+const ATTEMPTS = 500
 
-/** The names of tables in a statement, as drizzle-kit writes them. */
-const TABLES = /\b(?:table|references) (?:if exists )?(?:"public"\.)?"(\w+)"/gi
+/** What finds the tables in a statement as drizzle-kit writes it, by the lock that the statement takes. An index lets others read. */
+const LOCKS = {
+  'access exclusive': /\b(?:table|references) (?:if exists )?(?:"public"\.)?"(\w+)"/gi,
+  share: /\bindex "\w+" on (?:"public"\.)?"(\w+)"/gi
+}
 
 /**
- * Locks the tables that the statements of migrations change and do not make. An index lets others read and is no change.
- * While other instances serve, their statements hold some tables and wait for others: in another order, the migrations
- * and they would deadlock (40P01).
+ * Locks the tables that the statements of migrations change and do not make: all of them or none, at the first attempt
+ * that need not wait long. While other instances serve, their statements hold some tables and wait for others, in orders
+ * of their own. A migration that kept what it has while it waits would make them fail, and so would one that waits behind
+ * a long transaction, such as that of `pg_dump`. Rejects with the error of the last attempt (57014) after ten minutes.
  */
 export const lockTables = async (run: Run, statements: readonly string[]): Promise<void> => {
-  const changed = new Set(statements.flatMap(text => [...text.matchAll(TABLES)].map(([, name]) => name)))
   const rows = await run('select tablename::text from pg_tables where schemaname = current_schema()', [])
-  const tables = new Set(rows.map(([name]) => String(name)))
-  for (const table of new Set([...LOCK_ORDER, ...tables])) {
-    if (changed.has(table) && tables.has(table)) await run(`lock table "${table}" in access exclusive mode`, [])
+  const locks = Object.entries(LOCKS).flatMap(([mode, pattern]) => {
+    const named = new Set(statements.flatMap(text => [...text.matchAll(pattern)].map(([, name]) => name)))
+    const tables = rows.map(([name]) => String(name)).filter(name => named.has(name))
+    return tables.length > 0 ? [`lock table ${tables.map(name => `"${name}"`).join()} in ${mode} mode`] : []
+  })
+  const [[limit] = []] = await run(`select current_setting('statement_timeout')`, [])
+  await run('savepoint unlocked', [])
+  for (let left = ATTEMPTS; ; left -= 1) {
+    try {
+      await run(`set local statement_timeout = ${ATTEMPT}`, [])
+      for (const lock of locks) await run(lock, [])
+      await run(`select set_config('statement_timeout', $1, true)`, [String(limit)])
+      return
+    } catch (error) {
+      if (left === 1 || !isTooSlow(error)) throw error
+      await run('rollback to savepoint unlocked', [])
+      await run(`select pg_sleep(${PAUSE})`, [])
+    }
   }
 }
 

@@ -40,6 +40,9 @@ export const isRolledBack = (error: unknown): boolean => /^40(?:001|P01)$/.test(
 /** True when the statement waited for a lock for longer than `lock_timeout` allows (55P03). It had no effect. */
 export const isLocked = (error: unknown): boolean => sqlstateOf(error) === '55P03'
 
+/** True when the statement ran for longer than `statement_timeout` allows (57014). It had no effect. */
+export const isTooSlow = (error: unknown): boolean => sqlstateOf(error) === '57014'
+
 /**
  * True when PostgreSQL itself reported that the statement was rolled back, so that it may be sent again. After the loss
  * of a connection (class 08, 57P01 to 57P05 and the client's own codes) it is unknown whether the statement had an

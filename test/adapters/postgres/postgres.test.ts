@@ -6,6 +6,7 @@ import postgres from 'postgres'
 import t, { type Test } from 'tap'
 import { StatementError, translate } from '../../../adapters/postgres/connection/errors.js'
 import { openServer } from '../../../adapters/postgres/database.js'
+import { lockTables } from '../../../adapters/postgres/migrations.js'
 import * as schema from '../../../adapters/postgres/schema.js'
 import { withDriverErrors } from '../../../adapters/postgres/sql/statements.js'
 import { readBytes } from '../../../adapters/postgres/sql/values.js'
@@ -162,21 +163,62 @@ t.test('a client of an earlier version keeps its redirect URI and the grants tha
   t.strictSame((await stores.clients.find('none'))?.redirectUris, [])
 })
 
-t.test('a migration that waits for a login holds no table that the login has yet to lock', async t => {
+for (const [first, second] of [
+  ['client', 'grant'],
+  ['grant', 'client']
+]) {
+  t.test(`a transaction that has locked ${first} goes on to ${second} while a migration waits for both`, async t => {
+    const { url, sql } = await createEarlierDatabase(t, 1)
+    const login = await sql.reserve()
+    await login.unsafe(`begin; set local lock_timeout = 3000; lock table "${first}" in row share mode`)
+    const { migrate, close } = await openServer(url, SETTINGS)
+    t.teardown(close)
+    const migrating = migrate()
+    await waiting(sql)
+    await login.unsafe(`lock table "${second}" in row exclusive mode; commit`)
+    login.release()
+    await migrating
+    t.strictSame([...(await sql`select further_redirect_uris from client`)], [])
+  })
+}
+
+t.test('while a migration waits for a long transaction, others read and write the table', async t => {
   const { url, sql } = await createEarlierDatabase(t, 1)
-  const login = await sql.reserve()
-  await login.unsafe('begin; lock table client in row share mode')
+  const dump = await lockedBy(sql, 'lock table client in access share mode')
   const { migrate, close } = await openServer(url, SETTINGS)
   t.teardown(close)
   const migrating = migrate()
-  await waiting(sql)
-  const locking = login.unsafe('lock table "grant", token in row exclusive mode nowait')
-  t.ok(await locking.catch(() => undefined), 'the login goes on')
-  await login.unsafe('commit')
-  login.release()
+  const other = postgres(url, { max: 1, connection: { lock_timeout: 3000 } })
+  t.teardown(() => other.end())
+  for (const id of ['first', 'second']) {
+    await waiting(sql)
+    await other`insert into client (id, redirect_uri, allowed_scopes, require_pkce) values (${id}, null, '{}', true)`
+  }
+  await dump()
   await migrating
-  t.strictSame([...(await sql`select further_redirect_uris from client`)], [])
+  t.equal((await sql`select further_redirect_uris from client`).length, 2)
 })
+
+t.test(
+  'a migration gives up after five hundred attempts to lock, and at once when the attempt fails for another reason',
+  async t => {
+    for (const [code, attempts] of [
+      ['57014', 500],
+      ['42501', 1]
+    ] as const) {
+      const refused = new StatementError('refused', code)
+      let tried = 0
+      const run = async (text: string) => {
+        if (text.startsWith('select tablename')) return [['hero']]
+        if (!text.startsWith('lock table')) return []
+        tried += 1
+        throw refused
+      }
+      await t.rejects(lockTables(run, ['alter table "hero" add column a text']), refused)
+      t.equal(tried, attempts)
+    }
+  }
+)
 
 t.test('what an instance of an earlier version writes beside this one is honoured', async t => {
   const { stores, sql } = await open(t)

@@ -81,12 +81,15 @@ t.test('under load the service goes on while a later version adds to every table
   const tables = await sql<{ name: string }[]>`select tablename as name from pg_tables where schemaname = 'public'`
   t.ok(tables.length >= 9)
   await after(200)
-  await sql.begin(async run => {
-    const statements = tables.flatMap(({ name }, index) => EXPANSIONS(name, index))
-    await lockTables(text => run.unsafe(text).values(), statements)
-    for (const statement of statements) await run.unsafe(statement)
-    await run.unsafe('insert into drizzle.__drizzle_migrations (hash, created_at) values ($1, $2)', ['later', 9e12])
-  })
+  const statements = tables.flatMap(({ name }, index) => EXPANSIONS(name, index))
+  // Not with `sql.begin`: it would fail with an attempt to lock the tables, even when a later one succeeds.
+  const upgrade = await sql.reserve()
+  await upgrade`begin`
+  await lockTables((text, values) => upgrade.unsafe(text, values.map(String)).values(), statements)
+  for (const statement of statements) await upgrade.unsafe(statement)
+  await upgrade`insert into drizzle.__drizzle_migrations (hash, created_at) values ('later', 9e12)`
+  await upgrade`commit`
+  upgrade.release()
   await after(500)
   t.match(await ask(`${service.url}/health/ready`), { status: 200 }, 'a later schema is no reason to be unready')
   t.strictSame(failed, [])
