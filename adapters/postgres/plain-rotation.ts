@@ -19,7 +19,7 @@ with requested as (
     access_digest, refresh_digest, expires, refresh_expires, position
   )
 ), held as (
-  select ${listed(grantColumns)}, requested.* from requested
+  select ${listed(grantColumns)}, requested.*, token.access_digest as held_digest from requested
   join token on token.refresh_digest = requested.digest
   join "grant" on "grant".id = token.grant_id
   where token.spent_at is null and token.refresh_expirationdate > requested.issued
@@ -31,21 +31,16 @@ with requested as (
   )
   order by "grant".id
   for key share of "grant"
-), locked as (
-  select token.access_digest as spent_digest, held.* from held join token on token.refresh_digest = held.digest
-  where token.spent_at is null
-  order by token.refresh_digest
-  for update of token
 ), spent as (
-  update token set spent_at = locked.issued, nonce = locked.nonce
-  from locked
-  where token.access_digest = locked.spent_digest
-  returning locked.position, token.grant_id, locked.access_digest, locked.refresh_digest, locked.scopes, locked.issued,
-  least(locked.expires, locked.expires_at) as expires,
-  least(locked.refresh_expires, locked.expires_at) as refresh_expires
+  update token set spent_at = held.issued, nonce = held.nonce
+  from held
+  where token.access_digest = held.held_digest and token.spent_at is null
+  returning held.position, token.grant_id, held.access_digest, held.refresh_digest, held.scopes, held.issued,
+  least(held.expires, held.expires_at) as expires,
+  least(held.refresh_expires, held.expires_at) as refresh_expires
 ), ${STORE_FOR_SPENT}
-select held.position::int4, spent.position is not null, held.id, held.user_id, held.client_id, held.scopes, held.expires_at
-from held left join spent using (position)`
+select position::int4, position = any(array(select position from spent)), id, user_id, client_id, scopes, expires_at
+from held`
 
 const readGrantRow = rowReader(grantColumns)
 

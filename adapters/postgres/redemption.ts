@@ -18,21 +18,16 @@ with requested as (
   ) with ordinality
   as requested (digest, ${TOKEN_LISTS}, position)
 ), held as (
-  select g.id, c.digest from requested join code c using (digest)
+  select requested.* from requested join code c using (digest)
   join "grant" g on g.id = c.grant_id
-  where g.revoked_at is null
+  where not c.spent and g.revoked_at is null
   order by g.id
   for key share of g
-), locked as (
-  select c.digest from held join code c using (digest)
-  where not c.spent
-  order by c.digest
-  for update of c
 ), spent as (
   update code set spent = true
-  from locked join requested using (digest)
-  where code.digest = locked.digest
-  returning code.grant_id, requested.*
+  from held
+  where code.digest = held.digest and not code.spent
+  returning code.grant_id, held.*
 ), ${STORE_FOR_SPENT}
 ${SPENT_POSITIONS}`
 

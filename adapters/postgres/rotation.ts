@@ -20,21 +20,16 @@ with requested as (
   ) with ordinality
   as requested (digest, ${TOKEN_LISTS}, spent_at, nonce, position)
 ), held as (
-  select g.id, t.refresh_digest as digest from requested join token t on t.refresh_digest = requested.digest
+  select requested.*, t.access_digest as held_digest from requested join token t on t.refresh_digest = requested.digest
   join "grant" g on g.id = t.grant_id
-  where g.revoked_at is null
+  where t.spent_at is null and g.revoked_at is null
   order by g.id
   for key share of g
-), locked as (
-  select t.access_digest, t.refresh_digest as digest from held join token t on t.refresh_digest = held.digest
-  where t.spent_at is null
-  order by t.refresh_digest
-  for update of t
 ), spent as (
-  update token set spent_at = requested.spent_at, nonce = requested.nonce
-  from locked join requested using (digest)
-  where token.access_digest = locked.access_digest
-  returning token.grant_id, requested.*
+  update token set spent_at = held.spent_at, nonce = held.nonce
+  from held
+  where token.access_digest = held.held_digest and token.spent_at is null
+  returning token.grant_id, held.*
 ), ${STORE_FOR_SPENT}
 ${SPENT_POSITIONS}`
 
