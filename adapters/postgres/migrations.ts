@@ -78,18 +78,19 @@ export const lockTables = async (run: Run, statements: readonly string[]): Promi
   })
   const [[limit] = []] = await run(`select current_setting('statement_timeout')`, [])
   await run('savepoint unlocked', [])
-  for (let left = ATTEMPTS; ; left -= 1) {
+  const attempt = async (left: number): Promise<void> => {
     try {
       await run(`set local statement_timeout = ${ATTEMPT}`, [])
       for (const lock of locks) await run(lock, [])
       await run(`select set_config('statement_timeout', $1, true)`, [String(limit)])
-      return
     } catch (error) {
       if (left === 1 || !isTooSlow(error)) throw error
       await run('rollback to savepoint unlocked', [])
       await run(`select pg_sleep(${PAUSE})`, [])
+      await attempt(left - 1)
     }
   }
+  await attempt(ATTEMPTS)
 }
 
 /**
