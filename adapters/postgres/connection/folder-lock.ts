@@ -1,5 +1,5 @@
-import { closeSync, fchmodSync, mkdirSync, openSync } from 'node:fs'
-import { join } from 'node:path'
+import { closeSync, existsSync, fchmodSync, mkdirSync, openSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { FolderError } from './cluster.js'
 
 export class FolderInUseError extends FolderError {
@@ -22,7 +22,7 @@ export class FolderInUseError extends FolderError {
  */
 export const lockFolder = async (folder: string): Promise<() => void> => {
   const { tryLock } = await import('fs-native-extensions')
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  makeFolder(folder)
   // A bare descriptor, because the garbage collector closes a FileHandle, which would free the lock.
   const file = openSync(join(folder, 'lock'), 'a+', 0o600)
   try {
@@ -34,4 +34,20 @@ export const lockFolder = async (folder: string): Promise<() => void> => {
     throw error
   }
   return () => closeSync(file)
+}
+
+/**
+ * Makes a folder and those above it, where they are missing. The `recursive` of Node tries for ever where a file system
+ * makes no folders and says that the one above is missing, as /proc does.
+ */
+const makeFolder = (folder: string): void => {
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    if (existsSync(folder)) return
+    const above = dirname(folder)
+    if (existsSync(above)) throw error
+    makeFolder(above)
+    makeFolder(folder)
+  }
 }

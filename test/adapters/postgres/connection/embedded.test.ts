@@ -235,6 +235,19 @@ t.test('after every open only the owner can read and write the database, whateve
   await close()
 })
 
+const linux = process.platform === 'linux' ? {} : { skip: 'only Linux has /proc' }
+
+t.test('a folder that the file system does not make is refused', linux, async t => {
+  for (const path of ['/proc/data', '/proc/data/of/heroes']) {
+    const refusal = spawnSync(process.execPath, [PROGRAM, 'migrate'], { env: { DATA_DIR: path }, timeout: 60_000 })
+    t.equal(refusal.status, 1)
+    t.match(
+      refusal.stderr.toString(),
+      new RegExp(`^heroes: DATA_DIR cannot be used: the folder ${path} cannot be used: ENOENT[^\\n]*\\n$`)
+    )
+  }
+})
+
 /**
  * Runs the built program with a limit for the size of its files, in blocks: writing beyond it fails as on a full disk.
  */
