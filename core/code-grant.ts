@@ -40,7 +40,7 @@ export const createCodeGrant = (
       throw invalidCode()
     }
     if (code.spent) return refuseSecondUse()
-    if (code.expiresAt <= now) throw invalidCode()
+    if (code.expiresAt <= now || code.grant.expiresAt <= now) throw invalidCode()
     if (!(await matches(code, client, request))) {
       if (await codes.burn(code.digest)) throw invalidCode()
       return refuseSecondUse()

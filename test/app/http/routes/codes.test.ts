@@ -121,6 +121,15 @@ t.test('an authorization code', t =>
       t.match(await exchange(late), INVALID)
     })
 
+    await test('expires with its grant when that ends earlier', async t => {
+      const { clock, code, exchange, lives } = await createSetting(stores, { grantSeconds: 10 })
+      const [used, late] = [await code(), await code()]
+      clock.advance(9.999)
+      t.ok(await lives(await exchange(used)))
+      clock.advance(0.001)
+      t.match(await exchange(late), INVALID)
+    })
+
     await test('stays as it is when another client tries it, whatever that client sends, before and after its use', async t => {
       const { code, exchange, lives, id } = await createSetting(stores)
       const secret = await code(PKCE)
