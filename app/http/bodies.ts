@@ -5,6 +5,7 @@ import { DomainError } from '../../core/index.js'
 import { SMALL_BODY } from './body-memory.js'
 import { type ErrorForm, HttpError } from './errors.js'
 import { type Form, parseForm } from './forms.js'
+import { hasBody } from './framing.js'
 import type { Http, HttpPlugin } from './http.js'
 import { isBeyondBounds } from './json-bounds.js'
 
@@ -13,7 +14,7 @@ export const jsonRoutes =
   (routes: (http: Http) => void): HttpPlugin =>
   (http, _options, done) => {
     http.addHook('onRoute', refuseCodedBodies)
-    const parse = http.getDefaultJsonParser('error', 'error')
+    const parse = http.getDefaultJsonParser('error', 'ignore')
     http.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, parsed) => {
       // A DELETE may have the JSON content type and no body. Where a schema requires a body, null does not match it.
       if (body.length === 0) return parsed(null)
@@ -86,6 +87,6 @@ const refuseCodedBodies: onRouteHookHandler = route => {
 
 const refuseCoding: preParsingHookHandler = (request, _reply, _payload, done) => {
   const coding = request.headers['content-encoding']
-  if (coding === undefined || coding.toLowerCase() === 'identity') return done()
+  if (coding === undefined || !hasBody(request) || coding.toLowerCase() === 'identity') return done()
   done(new HttpError(415, 'the body has a content coding: send it without Content-Encoding'))
 }

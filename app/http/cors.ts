@@ -1,5 +1,5 @@
 import { methodsAt } from './errors.js'
-import { vary } from './headers.js'
+import { UNCACHED, vary } from './headers.js'
 import type { Http } from './http.js'
 
 /** The paths that pages of other origins may call. `/auth/code` answers people, and `/auth/introspect` servers. */
@@ -10,7 +10,11 @@ const OPEN_PATH =
 const EXPOSED = { 'access-control-expose-headers': 'link, retry-after, www-authenticate' }
 
 /** What a preflight is told beside the methods: the headers that the endpoints read, and for how long that holds. */
-const PREFLIGHT = { 'access-control-allow-headers': 'authorization, content-type', 'access-control-max-age': '3600' }
+const PREFLIGHT = {
+  'access-control-allow-headers': 'authorization, content-type',
+  'access-control-max-age': '3600',
+  ...UNCACHED
+}
 
 /**
  * Lets browsers show answers to pages of these origins (CORS, in the Fetch standard), refusals too. Without an origin

@@ -26,9 +26,14 @@ export const parseForm = (encoded: string): Form => {
   return form
 }
 
-/** Every parameter in the order of the text, including repeated, empty and long ones. Throws `invalid_request`. */
-export const formPairs = (encoded: string): readonly (readonly [name: string, value: string])[] =>
-  pairsOf(encoded).map(decodePair)
+/**
+ * Every parameter with one of the names, in the order of the text, including repeated, empty and long ones. The others
+ * may be malformed. Throws `invalid_request`.
+ */
+export const formPairs = (encoded: string, names: ReadonlySet<string>): readonly Pair[] =>
+  pairsOf(encoded)
+    .filter(([name]) => names.has(decodeLoosely(name)))
+    .map(decodePair)
 
 /** The query string of a request's target, for {@link parseForm} and {@link formPairs}. Throws `invalid_request`. */
 export const queryString = (target: string): string => {
@@ -82,6 +87,15 @@ const indexOf = (text: string, character: string, from: number): number => {
 }
 
 const isTooLong = (part: string): boolean => Buffer.byteLength(part) > MOST_BYTES
+
+/** A name that cannot be decoded stays as it is. */
+const decodeLoosely = (name: string): string => {
+  try {
+    return decode(name)
+  } catch {
+    return name
+  }
+}
 
 const decodePair = ([name, value]: Pair): Pair => [decode(name), decode(value)]
 

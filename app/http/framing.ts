@@ -7,6 +7,10 @@ export const faultInHead = ({ headers, rawHeaders, httpVersion }: IncomingMessag
   return hasTwoHosts(rawHeaders) ? 'the request has more than one Host header: send one' : undefined
 }
 
+/** Section 6.3: the headers announce a body. */
+export const hasBody = ({ headers }: Pick<IncomingMessage, 'headers'>): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+
 /** Section 6.1: the length of such a request is in doubt, so that what follows on its connection is, too. */
 export const isOfDoubtfulLength = ({ headers, httpVersion }: IncomingMessage): boolean =>
   httpVersion === '1.0' && headers['transfer-encoding'] !== undefined

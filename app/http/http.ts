@@ -28,10 +28,11 @@ import {
   type LogFailure,
   noSuchPath
 } from './errors.js'
-import { faultInHead, isOfDoubtfulLength } from './framing.js'
+import { faultInHead, hasBody, isOfDoubtfulLength } from './framing.js'
 import { constantHeaders } from './headers.js'
 import { createParserErrors } from './parser-errors.js'
 import { cutOffReaders } from './readers.js'
+import { originForm } from './target.js'
 import { createTurns } from './turns.js'
 
 /** Takes the types of a route's request and answer from its TypeBox schemas. */
@@ -163,6 +164,7 @@ export const createHttp = ({
   })
 
   http.addHook('onRequest', (request, reply, done) => {
+    request.raw.url = originForm(request.url)
     const isInTime = deadlines.begin(reply)
     // Node drops the rest of the packet, because it could belong to the other protocol. A further request in it would
     // get no answer, so the connection ends.
@@ -242,10 +244,6 @@ const unreadable = (error: Error): Readable =>
 
 const isForwarded = ({ headers }: FastifyRequest): boolean =>
   headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined
-
-/** RFC 9112 section 6.3: the headers announce a body. */
-const hasBody = ({ headers }: FastifyRequest): boolean =>
-  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
 /** The error of a late answer, with the advice of its route. */
 const tooLate = ({ request }: FastifyReply): DomainError => {

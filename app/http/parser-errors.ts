@@ -2,7 +2,7 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { breakOff, isBrokenOff } from './connections.js'
 import { type AnswerFor, type Asker, HttpError, noSuchPath } from './errors.js'
-import type { Headers } from './headers.js'
+import { type Headers, UNCACHED } from './headers.js'
 import { createPace, pauseFor } from './pace.js'
 
 const REFUSALS: Readonly<Record<string, HttpError>> = {
@@ -32,7 +32,14 @@ export interface ParserErrors {
 export const createParserErrors = (answerFor: AnswerFor, headers: Headers): ParserErrors => {
   const write = (socket: Socket, refusal: HttpError): void => {
     const answer = answerFor(refusal, 'json', NOBODY)
-    const fields = { ...headers, ...answer.headers, 'content-length': answer.body.length, connection: 'close' }
+    // Which path was asked for is not known.
+    const fields = {
+      ...headers,
+      ...UNCACHED,
+      ...answer.headers,
+      'content-length': answer.body.length,
+      connection: 'close'
+    }
     const head = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
     socket.write(`HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}\r\n${head.join('')}\r\n${answer.body}`)
   }

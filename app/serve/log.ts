@@ -70,8 +70,7 @@ const describeDropped = (lines: number, origin: string): string =>
   `{"level":40,"time":${Date.now()},${origin},"dropped":${lines},"msg":"the log was not read, and lines were dropped"}\n`
 
 // The line is built by hand in pino's format: with pino's own line the service keeps half of its rate, with this one
-// 0.7 of it. The line has no headers, bodies or query string, since they may hold a code, a token or a password. The
-// absolute target of a request to a proxy is left out as well, since it may hold a query string and a password.
+// 0.7 of it. The line has no headers, bodies or query string, since they may hold a code, a token or a password.
 const requestLines =
   (output: DestinationStream, origin: string) =>
   (request: FastifyRequest, reply: FastifyReply): void => {
@@ -79,7 +78,7 @@ const requestLines =
     const { raw } = reply
     // On `close`, not on `finish`: a response whose client has left never emits `finish`.
     raw.on('close', () => {
-      const path = JSON.stringify(/^\/[^?#]*/.exec(request.url)?.[0] ?? '')
+      const path = JSON.stringify(request.url.replace(/[?#].*/, ''))
       // 499 is nginx's status for a client that left before its answer.
       const status = raw.writableEnded ? raw.statusCode : 499
       const traceId = traceIdOf(request)

@@ -132,9 +132,11 @@ const ADVICE = `ask for a part of the list, with a limit of up to ${MAX_LIMIT}`
 const LONG_LISTS = 2
 const WAITING_LISTS = 8
 
+const QUERY_KEYS: ReadonlySet<string> = new Set(['name', 'limit', 'after'])
+
 /** Ignores unknown keys. Throws `invalid_input` and `invalid_request`. */
 const heroQuery = (url: string): HeroQuery => {
-  const known = formPairs(queryString(url)).filter(([key]) => key === 'name' || key === 'limit' || key === 'after')
+  const known = formPairs(queryString(url), QUERY_KEYS)
   const values = new Map(known)
   if (values.size < known.length)
     throw new DomainError('invalid_input', 'a query parameter is repeated: send each one once')

@@ -2,6 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { grantTypes } from '../../../core/index.js'
 import { noSuchPath } from '../errors.js'
 import type { Http } from '../http.js'
+import { originForm } from '../target.js'
 
 const Metadata = Type.Object(
   {
@@ -30,13 +31,11 @@ export const metadataRoutes = (http: Http, publicUrl: () => string): void => {
   http.get(WELL_KNOWN, options, async () => metadataOf(publicUrl()))
   // RFC 8414 section 3.1: the path of the issuer stands behind the well-known one.
   http.get(`${WELL_KNOWN}/*`, options, async request => {
-    if (pathOf(request.url) !== WELL_KNOWN + new URL(publicUrl()).pathname) throw noSuchPath()
+    const path = request.url.replace(/[?#].*/, '')
+    if (path !== WELL_KNOWN + originForm(new URL(publicUrl()).pathname)) throw noSuchPath()
     return metadataOf(publicUrl())
   })
 }
-
-/** The path of a request's target, which may be a whole URL (RFC 9112 section 3.2.2). */
-const pathOf = (target: string): string => target.replace(/^https?:\/\/[^/?#]*/i, '').replace(/[?#].*/, '')
 
 const metadataOf = (issuer: string): Static<typeof Metadata> => {
   const confidential = ['client_secret_basic', 'client_secret_post']

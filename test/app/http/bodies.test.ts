@@ -81,10 +81,8 @@ t.test('a refusal of a JSON body says what is wrong with it and repeats nothing 
     ['{"name":"secret', 'the body is not valid JSON: send one JSON object, without a key __proto__'],
     ['{"name":"a"} secret', 'the body is not valid JSON: send one JSON object, without a key __proto__'],
     ['{"name":"a","__proto__":{}}', 'the body is not valid JSON: send one JSON object, without a key __proto__'],
-    [
-      '{"name":"a","constructor":{"prototype":{}}}',
-      'the body is not valid JSON: send one JSON object, without a key __proto__'
-    ],
+    ['{"name":"a","constructor":{"prototype":{}}}', 'the body has a key that is unknown: it may have id, name, tags'],
+    ['{"name":"a","id":{"__proto__":{}}}', 'the body is not valid JSON: send one JSON object, without a key __proto__'],
     [Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d]), 'the body is not valid UTF-8: encode it as UTF-8'],
     ['{"name":"\\u0000"}', 'the body holds a NUL character or half of a surrogate pair: leave it out'],
     ['{"name":"a","id":[{"\\ud800":1}]}', 'the body holds a NUL character or half of a surrogate pair: leave it out'],

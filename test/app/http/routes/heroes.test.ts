@@ -114,6 +114,8 @@ t.test('a bad or repeated limit, after or name is 400, and unknown keys are igno
     'NAME=b',
     'order=name',
     '__proto__=1',
+    'x=%zz&%zz=limit',
+    'x=%ff&y=%00',
     '&&',
     ''
   ]) {
@@ -220,6 +222,7 @@ t.test(
     t.equal(await put('/heroes/x', { ...weak, ...text }, long), 403)
     t.equal(await put('/heroes/x', { ...strong, ...text }, long), 415)
     t.equal(await put('/heroes/x', { ...strong, ...type, 'content-encoding': 'gzip' }, long), 415)
+    t.equal(await put('/heroes/9', { ...strong, 'content-encoding': 'gzip' }, '', 'DELETE'), 404)
     t.equal(await put('/heroes/x', { ...strong, ...type }, long), 413)
     t.equal(await put('/heroes/9', { ...strong, ...type }, '{"nam":"taken"}'), 400)
     t.equal(await put('/heroes/x', { ...strong, ...type }, '{"name":"taken"}'), 400)

@@ -2,7 +2,9 @@ import { gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { createMemoryStores } from '../../../../adapters/memory/stores.js'
 import { DomainError } from '../../../../core/index.js'
+import { listen } from '../../../support/http.js'
 import { basic, bearer, createInhabited, createService, REQUEST } from '../../../support/service.js'
+import { readAnswer } from '../../../support/wire.js'
 import { ADA, addClient, rejecting, type Stores } from '../../../support/world.js'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
@@ -30,6 +32,48 @@ t.test('wire 1.1: /heroes and /heroes/{id} are paths, and a path without a route
   t.equal((await ask('/heroes/1')).statusCode, 200)
   for (const path of ['/', '/heroes/', '/heroes/1/2', '/hero', '/Heroes', '/auth', '/auth/', '/auth/tokens']) {
     t.equal((await ask(path)).statusCode, 404, path)
+  }
+})
+
+t.test('wire 2.3, 2.4: what a path is refused as does not depend on how the path is spelled', async t => {
+  const { ask, http } = createService({ corsOrigins: ['https://app.example'] })
+  t.teardown(() => http.close())
+  const send = await listen(http)
+  // Not by `ask`, which makes a path of a whole URL.
+  const whole = async (target: string) => {
+    const fields = 'host: x\r\naccept: text/html\r\nconnection: close'
+    const { status, headers, body } = readAnswer(await send(`PATCH ${target} HTTP/1.1\r\n${fields}\r\n\r\n`))
+    return [status, headers['content-type'], headers['cache-control'], body.includes('error_description')]
+  }
+  const spellings = ['/auth/', '/%61uth/', '/a%75t%68/']
+  for (const start of spellings) {
+    for (const [path, status] of [
+      ['token', 405],
+      ['token?x=/%61', 405],
+      ['nothing', 404]
+    ] as const) {
+      const answer = await ask(start + path, { headers: { origin: 'https://app.example' } })
+      t.equal(answer.statusCode, status, start + path)
+      t.match(answer.headers, { 'cache-control': 'no-store', pragma: 'no-cache' }, start + path)
+      t.equal(answer.json().error, 'invalid_request', start + path)
+      const opened = answer.headers['access-control-allow-origin']
+      t.equal(opened, status === 405 ? 'https://app.example' : undefined, start + path)
+    }
+    const page = await ask(`${start}code?y`, { method: 'PUT' })
+    t.match([page.statusCode, page.headers['content-type']], [405, 'text/html; charset=utf-8'], start)
+  }
+  for (const start of ['http://heroes.example', 'HTTPS://u:p@x:1']) {
+    t.strictSame(await whole(`${start}/auth/token`), [405, JSON_TYPE, 'no-store', true])
+    t.strictSame(await whole(`${start}/%61uth/nothing?x`), [404, JSON_TYPE, 'no-store', true])
+    t.strictSame(await whole(`${start}/auth/code`), [405, 'text/html; charset=utf-8', 'no-store', false])
+    for (const root of ['', '/', '?x', '/?x'])
+      t.strictSame(await whole(start + root), [404, JSON_TYPE, undefined, false])
+  }
+  const browser = { accept: 'text/html' }
+  t.equal((await ask('http://x/', { headers: browser })).statusCode, 302)
+  for (const other of ['/%2561uth/token', '/%2fauth/token', '/?/auth/token']) {
+    const answer = await ask(other)
+    t.match([answer.statusCode, Object.keys(answer.json())], [404, ['error']], other)
   }
 })
 

@@ -103,7 +103,8 @@ t.test('wire 4.2: /register takes an object with the strings username and passwo
 })
 
 t.test('wire 4.2: /register answers 200 with the keys id and username', async t => {
-  const answer = await createService().json('POST', '/register', { ...ADA, id: 'discarded' })
+  const id = { constructor: { prototype: 'discarded' } }
+  const answer = await createService().json('POST', '/register', { ...ADA, id })
   t.strictSame([answer.statusCode, answer.json()], [200, { id: 1, username: 'ada' }])
   t.equal(answer.headers['content-type'], 'application/json; charset=utf-8')
 })
