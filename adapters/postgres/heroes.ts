@@ -44,12 +44,12 @@ const next = Object.keys(stored).length + 1
 const nulls = Object.keys(columns).map(() => 'null')
 
 /**
- * Inserts as {@link INSERT} does what needs no token or has a valid one. Of a hero that is refused the last column has
- * the name, and the others are null.
+ * Inserts as {@link INSERT} does what has a valid token. Of a hero that is refused the last column has the name, and the
+ * others are null.
  */
 const INSERT_IF_AUTHORIZED = `
 with requested as materialized (
-  select ${names}, access_digest is null or (
+  select ${names}, (
     select true from token
     where token.access_digest = requested.access_digest and ${IS_LIVE} and token.expirationdate > requested.at
   ) is not null as authorized
@@ -63,11 +63,14 @@ with requested as materialized (
 select *, null from stored
 union all select ${nulls.join()}, name from requested where not authorized`
 
-interface Insertion {
+interface Authorized {
   readonly hero: NewHero
-  readonly access?: Digest
-  readonly at?: Date
+  readonly access: Digest
+  readonly at: Date
 }
+
+/** Two statements that wait for each other's names would deadlock (40P01). */
+const byName = (a: NewHero, b: NewHero): number => (a.name < b.name ? -1 : 1)
 
 const readByName = (rows: readonly unknown[][]): ReadonlyMap<string, Hero> =>
   new Map(rows.map(readHero).map(hero => [hero.name, hero]))
@@ -91,11 +94,21 @@ export const createHeroStore = (
   const writer = builder(write)
   const tidy = createTidying(driver)
 
+  // A statement of its own: one that names the tables of tokens and grants would wait where they are locked.
   const insert = gather(
     driver,
-    async (wanted: readonly Insertion[]) => {
-      // Two statements that wait for each other's names would deadlock (40P01).
-      const sorted = wanted.toSorted((a, b) => (a.hero.name < b.hero.name ? -1 : 1))
+    async (wanted: readonly NewHero[]) => {
+      const stored = readByName(await write(INSERT, lists(wanted.toSorted(byName).map(toRow))))
+      tidy()
+      return wanted.map(({ name }) => stored.get(name))
+    },
+    { keyOf: ({ name }) => name }
+  )
+
+  const insertIfAuthorized = gather(
+    driver,
+    async (wanted: readonly Authorized[]) => {
+      const sorted = wanted.toSorted((a, b) => byName(a.hero, b.hero))
       const rows = await write(INSERT_IF_AUTHORIZED, [
         ...lists(sorted.map(({ hero }) => toRow(hero))),
         bytesList(sorted.map(({ access }) => access)),
@@ -135,12 +148,9 @@ export const createHeroStore = (
       return rows.map(readHero)
     },
 
-    async insert(hero) {
-      const inserted = await insert({ hero })
-      return inserted === 'refused' ? undefined : inserted
-    },
+    insert,
 
-    insertIfAuthorized: (hero, access, at) => insert({ hero, access, at }),
+    insertIfAuthorized: (hero, access, at) => insertIfAuthorized({ hero, access, at }),
 
     async insertAll(wanted) {
       const rows = await insertAlone(driver, INSERT, lists(wanted.map(toRow)))

@@ -315,6 +315,14 @@ t.test('an attempt on a full window waits for no lock on it, and takes none', as
   t.strictSame(await rows(), before)
 })
 
+t.test('a hero that needs no token is stored while tokens and grants are locked', async t => {
+  const { one, sql } = await openTwo(t)
+  const letGo = await hold(sql, 'lock table token, "grant"')
+  t.match(await one.stores.heroes.insert({ name: 'a' }), { name: 'a' })
+  t.equal(await one.stores.heroes.insert({ name: 'a' }), undefined)
+  await letGo()
+})
+
 t.test('the removal of expired grants does not wait for a locked grant, and removes it the next time', async t => {
   const { one, sql } = await openTwo(t)
   const { stores } = one
