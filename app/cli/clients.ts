@@ -59,7 +59,7 @@ export const addClientCommands = (program: Command, { terminal, withUseCases, pr
           requirePkce: options.requirePkce ?? options.public === true
         })
         const shown = given === undefined ? secret : undefined
-        print(options.json, { id, secret: shown, ...ofClient(client) }, [
+        await print(options.json, { id, secret: shown, ...ofClient(client) }, [
           `The client ${id} is registered.`,
           ...(shown === undefined ? [] : [`Its secret, shown this once: ${shown}`])
         ])
@@ -73,7 +73,7 @@ export const addClientCommands = (program: Command, { terminal, withUseCases, pr
     .action(({ json }: { json?: true }) =>
       withUseCases(async useCases => {
         const found = await useCases.listClients()
-        print(json, found.map(toJson), toLines(found))
+        await print(json, found.map(toJson), toLines(found))
       })
     )
 
@@ -84,7 +84,7 @@ export const addClientCommands = (program: Command, { terminal, withUseCases, pr
     .action((id: string, { json }: { json?: true }) =>
       withUseCases(async useCases => {
         const client = await useCases.findClient(id)
-        print(json, toJson(client), toLines([client]))
+        await print(json, toJson(client), toLines([client]))
       })
     )
 
@@ -126,7 +126,7 @@ export const addClientCommands = (program: Command, { terminal, withUseCases, pr
       if (Object.keys(changes).length === 0) throw new UsageError('say what to change')
       await withUseCases(async useCases => {
         const client = await useCases.changeClient(id, changes)
-        print(options.json, toJson(client), toLines([client]))
+        await print(options.json, toJson(client), toLines([client]))
       })
     })
 
@@ -140,7 +140,7 @@ export const addClientCommands = (program: Command, { terminal, withUseCases, pr
       const given = options.secretStdin ? await readHidden(terminal, 'Secret') : undefined
       await withUseCases(async useCases => {
         const secret = await useCases.rotateSecret(id, given, options.keepOld)
-        print(options.json, given === undefined ? { id, secret } : { id }, [
+        await print(options.json, given === undefined ? { id, secret } : { id }, [
           given === undefined ? `Its new secret, shown this once: ${secret}` : `The client ${id} has its new secret.`
         ])
       })
@@ -156,7 +156,7 @@ export const addClientCommands = (program: Command, { terminal, withUseCases, pr
       if (!yes) await confirm(terminal, question, `the client ${id} is not removed`)
       await withUseCases(async useCases => {
         await useCases.removeClient(id)
-        print(json, { id }, [`The client ${id} is removed.`])
+        await print(json, { id }, [`The client ${id} is removed.`])
       })
     })
 }

@@ -14,7 +14,7 @@ import { INTERRUPTED } from './interrupt.js'
 import { printable, toPrintableJson } from './printable.js'
 import { addScopeCommands } from './scopes.js'
 import { createStatusLine, type StatusLine } from './status-line.js'
-import { InterruptedError, type Terminal, UsageError } from './terminal.js'
+import { InterruptedError, type Terminal, UsageError, writeAll } from './terminal.js'
 import { addUserCommands } from './users.js'
 
 const { version }: { version: string } = createRequire(import.meta.url)('heroes/package.json')
@@ -58,15 +58,17 @@ export const runCommand = async (
     status: stderr,
     refuse,
     withUseCases: work => administer(env, stderr, work),
-    print: (json, value, lines) => {
-      stdout.write(json ? `${toPrintableJson(value)}\n` : lines.map(line => `${printable(line)}\n`).join(''))
-    }
+    print: (json, value, lines) =>
+      writeAll(stdout, [json ? `${toPrintableJson(value)}\n` : lines.map(line => `${printable(line)}\n`).join('')])
   }
+  let help = ''
   const program = new Command('heroes')
     .description('A JSON service for hero records with its own OAuth 2.0 authorization server.')
     .exitOverride()
     .configureOutput({
-      writeOut: text => stdout.write(text),
+      writeOut: text => {
+        help += text
+      },
       // Where a command is missing, commander would write the whole help to stderr.
       writeErr: () => {},
       outputError: text => refuse(text.replace(/^error: /, ''))
@@ -89,7 +91,7 @@ export const runCommand = async (
         stderr,
         async (_useCases, lacks) => {
           const lines = lacks.map(lacksNameIndex).map(({ message, advice }) => `But ${message}; ${advice}`)
-          context.print(json, { upToDate: true }, ['The database is up to date.', ...lines])
+          await context.print(json, { upToDate: true }, ['The database is up to date.', ...lines])
         },
         { migrate: true }
       )
@@ -100,7 +102,7 @@ export const runCommand = async (
     .option('--json', 'print it as one line')
     .action(async ({ json }: { json?: true }) => {
       const document: unknown = JSON.parse(await openApi(readSettings(env)))
-      stdout.write(`${JSON.stringify(document, null, json ? 0 : 2)}\n`)
+      await writeAll(stdout, [`${JSON.stringify(document, null, json ? 0 : 2)}\n`])
     })
   addClientCommands(program, context)
   addScopeCommands(program, context)
@@ -108,23 +110,37 @@ export const runCommand = async (
   addHeroCommands(program, context)
   addDoctorCommand(program, context)
 
-  try {
-    await program.parseAsync(argv, { from: 'user' })
-    return exitCode
-  } catch (error) {
-    if (error instanceof CommanderError) {
+  const run = async (): Promise<number> => {
+    try {
+      await program.parseAsync(argv, { from: 'user' })
+      return exitCode
+    } catch (error) {
+      if (!(error instanceof CommanderError)) throw error
       // It is thrown for --help too. Of a refusal commander has written the reason, unless a command is missing.
+      if (error.exitCode !== 0 && error.code !== 'commander.help') return 2
+      if (argv.length === 0) help = FIRST_STEPS
+      await writeAll(stdout, [help])
       if (error.exitCode === 0) return 0
-      if (error.code === 'commander.help') {
-        if (argv.length === 0) stdout.write(FIRST_STEPS)
-        refuse(`a command is missing; \`${['heroes', ...argv].join(' ')} --help\` lists them`)
-      }
+      refuse(withoutCommand(argv))
       return 2
     }
+  }
+
+  try {
+    return await run()
+  } catch (error) {
     if (error instanceof InterruptedError) return INTERRUPTED
     refuse(describe(error))
     return error instanceof SettingError || error instanceof UsageError ? 2 : 1
   }
+}
+
+/** What is wrong with words that name no command. */
+const withoutCommand = (argv: readonly string[]): string => {
+  const at = argv.indexOf('help')
+  if (at === -1) return `a command is missing; \`${['heroes', ...argv].join(' ')} --help\` lists them`
+  const group = ['heroes', ...argv.slice(0, at)].join(' ')
+  return `there is no command \`${group} ${argv[at + 1]}\`; \`${group} --help\` lists them`
 }
 
 const administer = async (

@@ -14,8 +14,11 @@ export interface CommandContext {
    * database, `work` runs with the use cases of that service. Rejects on `memory:`.
    */
   withUseCases(work: (useCases: Administration) => Promise<void>): Promise<void>
-  /** Writes to stdout: `value` as one line of JSON, or else `lines`. Unsafe characters of either are escaped. */
-  print(json: boolean | undefined, value: unknown, lines: readonly string[]): void
+  /**
+   * Writes to stdout: `value` as one line of JSON, or else `lines`. Unsafe characters of either are escaped. Rejects when
+   * they cannot be written.
+   */
+  print(json: boolean | undefined, value: unknown, lines: readonly string[]): Promise<void>
   /** Writes one line to stderr that begins `heroes: `. Unsafe characters are escaped. */
   refuse(reason: string): void
 }

@@ -69,7 +69,7 @@ export const runImport = async <Item>(
     return source.close()
   })
   const count = (number: number): string => `${number} ${number === 1 ? one : many}`
-  print(json, counts, [
+  await print(json, counts, [
     `${count(counts.imported)} imported, ${counts.present} there already, ${counts.refused} refused`
   ])
   if (counts.refused > 0) {

@@ -13,7 +13,7 @@ export const addScopeCommands = (program: Command, { terminal, withUseCases, pri
     .action(({ json }: { json?: true }) =>
       withUseCases(async useCases => {
         const found = await useCases.listScopeTexts()
-        print(
+        await print(
           json,
           found,
           toTable(
@@ -32,7 +32,7 @@ export const addScopeCommands = (program: Command, { terminal, withUseCases, pri
     .action((name: string, text: string, { json }: { json?: true }) =>
       withUseCases(async useCases => {
         const scope = await useCases.setScopeText({ name, text })
-        print(json, scope, [`The scope ${scope.name} is shown as: ${scope.text}`])
+        await print(json, scope, [`The scope ${scope.name} is shown as: ${scope.text}`])
       })
     )
 
@@ -46,7 +46,7 @@ export const addScopeCommands = (program: Command, { terminal, withUseCases, pri
       if (!yes) await confirm(terminal, question, `the words of the scope ${name} are not removed`)
       await withUseCases(async useCases => {
         await useCases.removeScopeText(name)
-        print(json, { name }, [`The scope ${name} has no words any more.`])
+        await print(json, { name }, [`The scope ${name} has no words any more.`])
       })
     })
 }

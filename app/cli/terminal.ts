@@ -52,8 +52,11 @@ export const confirm = async ({ stdin, stderr }: Terminal, question: string, ref
   if (!/^\s*y(?:es)?\s*$/i.test(String(answer.value))) throw new Error(printable(refusal))
 }
 
-/** Writes the texts as fast as the stream takes them. Rejects when its reader leaves. */
-export const writeAll = async (stdout: Terminal['stdout'], texts: AsyncIterable<string>): Promise<void> => {
+/** Writes the texts as fast as the stream takes them. Rejects when its reader leaves, and when its disk is full. */
+export const writeAll = async (
+  stdout: Terminal['stdout'],
+  texts: Iterable<string> | AsyncIterable<string>
+): Promise<void> => {
   try {
     await pipeline(Readable.from(texts), stdout, { end: false })
   } catch (error) {

@@ -32,7 +32,7 @@ export const addUserCommands = (program: Command, context: CommandContext): void
     .action(({ json }: { json?: true }) =>
       withUseCases(async useCases => {
         const found = (await useCases.listUsers()).map(({ id, username }) => ({ id, username }))
-        print(
+        await print(
           json,
           found,
           toTable(
@@ -52,7 +52,7 @@ export const addUserCommands = (program: Command, context: CommandContext): void
       const password = await readHidden(terminal, 'Password')
       await withUseCases(async useCases => {
         const user = await useCases.registerUser({ username, password })
-        print(json, { id: user.id, username: user.username }, [`The user ${user.username} is registered.`])
+        await print(json, { id: user.id, username: user.username }, [`The user ${user.username} is registered.`])
       })
     })
 
@@ -70,7 +70,7 @@ export const addUserCommands = (program: Command, context: CommandContext): void
       const password = await readHidden(terminal, 'Password')
       await withUseCases(async useCases => {
         await useCases.setPassword({ username, password })
-        print(json, { username }, [`The user ${username} has a new password, and every token is ended.`])
+        await print(json, { username }, [`The user ${username} has a new password, and every token is ended.`])
       })
     })
 
@@ -81,7 +81,7 @@ export const addUserCommands = (program: Command, context: CommandContext): void
     .action((username: string, { json }: { json?: true }) =>
       withUseCases(async useCases => {
         await useCases.revokeUser(username)
-        print(json, { username }, [`The user ${username} has no code and no token any more.`])
+        await print(json, { username }, [`The user ${username} has no code and no token any more.`])
       })
     )
 
@@ -95,7 +95,7 @@ export const addUserCommands = (program: Command, context: CommandContext): void
       if (!yes) await confirm(terminal, question, `the user ${username} is not removed`)
       await withUseCases(async useCases => {
         await useCases.removeUser(username)
-        print(json, { username }, [`The user ${username} is removed.`])
+        await print(json, { username }, [`The user ${username} is removed.`])
       })
     })
 }

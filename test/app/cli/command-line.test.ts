@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import t from 'tap'
 import { lockFolder } from '../../../adapters/postgres/connection/folder-lock.js'
 import { heroes, openCommandLine, told } from '../../support/command.js'
@@ -122,11 +123,48 @@ t.test('bad usage is exit code 2 with one line that says what is wrong, and noth
     t.match(await run(line), { code: 2, stdout: '', stderr: /^heroes: (?!error)[^\n]+\n$/ }, line)
   const refusals: [argv: readonly string[], reason: string][] = [
     [['client'], 'a command is missing; `heroes client --help` lists them'],
+    [['help', 'clint'], 'there is no command `heroes clint`; `heroes --help` lists them'],
+    [['client', 'help', 'ad'], 'there is no command `heroes client ad`; `heroes client --help` lists them'],
     [['clint'], "unknown command 'clint' (Did you mean client?)"],
     [['client', 'add'], "missing required argument 'id'"]
   ]
   for (const [argv, reason] of refusals) {
     t.strictSame(await heroes(argv, env), { code: 2, stdout: '', stderr: `heroes: ${reason}\n` })
+  }
+})
+
+t.test('a command whose output cannot be written ends with one line that says why', async t => {
+  const commands = [
+    'export',
+    'export --json',
+    'client list',
+    'user list --json',
+    'migrate',
+    'openapi',
+    '--help',
+    'help'
+  ]
+  for (const command of [...commands, '--version', '']) {
+    for (const [code, why] of [
+      ['EPIPE', 'the reader of the output has left'],
+      ['ENOSPC', 'write ENOSPC']
+    ]) {
+      const stdout = new PassThrough().on('error', () => {})
+      stdout.destroy(Object.assign(new Error(`write ${code}`), { code }))
+      const argv = command === '' ? [] : command.split(' ')
+      const ran = await heroes(argv, env, '', new PassThrough(), stdout)
+      t.match(ran, { code: 1, stderr: `heroes: ${why}\n` }, command)
+    }
+  }
+})
+
+t.test('what a server refuses of DATABASE_URL is told with its name', async t => {
+  for (const [options, why] of [
+    ['-c bogus=1', 'unrecognized configuration parameter "bogus"'],
+    ['-c work_mem=x', 'a value that PostgreSQL refuses (22023)']
+  ] as const) {
+    const refused = await heroes('client list', { DATABASE_URL: `${url}?${new URLSearchParams({ options })}` })
+    t.strictSame(refused, { code: 1, stdout: '', stderr: `heroes: DATABASE_URL cannot be used: ${why}\n` })
   }
 })
 
