@@ -60,10 +60,13 @@ const afterEveryHost = async <T>(settings: DatabaseSettings, work: () => Promise
   }
 }
 
+/** The names of errors with which a server refuses the service for good. */
+const REFUSALS: ReadonlySet<unknown> = new Set(['UnfitDatabaseError', 'StatementError'])
+
 /**
  * Applies pending migrations, or with `MIGRATE=false` checks that none is pending. Resolves with what the database lacks
  * and the service can do without. Rejects with an {@link UnusableSettingError} when the database server cannot be reached,
- * is unfit or lacks a migration.
+ * is unfit, refuses a statement or lacks a migration.
  */
 export const prepareSchema = async (
   { database }: Pick<Composition, 'database'>,
@@ -75,8 +78,8 @@ export const prepareSchema = async (
   } catch (error) {
     // By name and not by `instanceof`: an import of the class would load the PostgreSQL adapter for every engine.
     const { name, message, cause } = Object(error)
-    if (settings.database.kind !== 'server' || (name !== 'UnfitDatabaseError' && !(error instanceof DomainError)))
-      throw error
+    const isOfDatabase = REFUSALS.has(name) || error instanceof DomainError
+    if (settings.database.kind !== 'server' || !isOfDatabase) throw error
     if (cause?.code === 'PREPARED_STATEMENTS_LOST') {
       throw new UnusableSettingError('DATABASE_PREPARE', `${cause.message}; it must be false then`)
     }

@@ -34,7 +34,8 @@ export const scope: Kind<string> = {
 }
 
 export const baseUrl: Kind<string> = {
-  expected: 'an http or https URL without user info, trailing slash, query and fragment',
+  expected:
+    'an http or https URL, scheme and host in lower case, without user info, default port, trailing slash, query and fragment',
   parse: value => {
     const url = URL.canParse(value) ? new URL(value) : undefined
     if (url === undefined || !/^https?:$/.test(url.protocol)) return undefined

@@ -111,7 +111,7 @@ export const createClientUseCases = ({
   }
 }
 
-/** The changes, with each redirect URI and each grant type once. Throws `invalid_input`. */
+/** The changes, with each redirect URI, scope and grant type once. Throws `invalid_input`. */
 const requireChanges = <T extends ClientChanges>(changes: T): T => {
   const { redirectUris, allowedScopes, grantTypes, name } = changes
   if (redirectUris !== undefined && !redirectUris.every(isRedirectUri)) {
@@ -130,6 +130,7 @@ const requireChanges = <T extends ClientChanges>(changes: T): T => {
   return {
     ...changes,
     ...(redirectUris && { redirectUris: [...new Set(redirectUris)] }),
+    ...(allowedScopes && { allowedScopes: [...new Set(allowedScopes)] }),
     ...(grantTypes && { grantTypes: [...new Set(grantTypes)] })
   }
 }

@@ -28,7 +28,7 @@ export const addDoctorCommand = (program: Command, { env, print }: CommandContex
         // The default in place of a refused DATABASE_URL would be another database.
         ...(refused.has('DATABASE_URL') ? [] : await checkDatabase(settings))
       ].filter(({ check, verdict }) => verdict === 'wrong' || !refused.has(check))
-      print(json, findings, findings.map(toLine))
+      await print(json, findings, findings.map(toLine))
       const bad = findings.filter(({ verdict }) => verdict === 'wrong').length
       if (bad > 0) throw new Error(`${bad} of ${findings.length} checks ${bad === 1 ? 'is' : 'are'} wrong`)
     })

@@ -85,11 +85,11 @@ async function* readRows(lines: AsyncIterable<Line>): AsyncGenerator<Row> {
     let text = line.text
     // While the quotes of a row are odd in number, a field in quotes goes on in the next line.
     let isOpen = hasOddQuotes(text)
-    while (isOpen && further.length < MOST_LINES && text.length <= MOST_CHARACTERS) {
+    while (isOpen && further.length < MOST_LINES) {
       const more = await next()
       if (more === undefined) break
       further.push(more)
-      if ('fault' in more) break
+      if ('fault' in more || text.length + more.text.length >= MOST_CHARACTERS) break
       text += `\n${more.text}`
       isOpen = !hasOddQuotes(more.text)
     }

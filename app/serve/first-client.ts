@@ -34,9 +34,7 @@ export const registerFirstClient = async (
     })
   }
   const scope =
-    client.allowedScopes.length === 0
-      ? ''
-      : ` --data-urlencode 'scope=${client.allowedScopes.join(' ').replaceAll("'", "'\\''")}'`
+    client.allowedScopes.length === 0 ? '' : ` --data-urlencode ${quoted(`scope=${client.allowedScopes.join(' ')}`)}`
   const scopeQuery =
     client.allowedScopes.length === 0 ? '' : `&${new URLSearchParams({ scope: client.allowedScopes.join(' ') })}`
   return `
@@ -47,9 +45,9 @@ A first client is registered. Its secret is shown this once; \`heroes client rot
 
 Register a user, get a token, create a hero:
 
-  curl ${publicUrl}/register -H 'Content-Type: application/json' -d '{"username":"ada","password":"correct horse"}'
-  TOKEN=$(curl -s ${publicUrl}/auth/token -u ${client.id}:${secret} -d grant_type=password -d username=ada -d 'password=correct horse'${scope} | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
-  curl ${publicUrl}/heroes -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"name":"Starling"}'
+  curl ${quoted(`${publicUrl}/register`)} -H 'Content-Type: application/json' -d '{"username":"ada","password":"correct horse"}'
+  TOKEN=$(curl -s ${quoted(`${publicUrl}/auth/token`)} -u ${client.id}:${secret} -d grant_type=password -d username=ada -d 'password=correct horse'${scope} | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
+  curl ${quoted(`${publicUrl}/heroes`)} -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"name":"Starling"}'
 
 Or sign in with a browser, and redeem the code that it shows you:
 
@@ -61,3 +59,6 @@ Or do all of it on the page that documents the service:
 ${docsMaySignIn ? '' : `\nNobody can sign in on that page: ${docsRedirectUri} is no redirect URI that a client may have.\n`}
 `
 }
+
+/** As one word of a shell. */
+const quoted = (text: string): string => (/^[\w./:%~-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)

@@ -100,7 +100,10 @@ t.test('of a setting whose value is refused nothing is said, nor of one whose ve
   t.strictSame(
     [...refused],
     [
-      ['PUBLIC_URL', "is 'x', but must be an http or https URL without user info, trailing slash, query and fragment"],
+      [
+        'PUBLIC_URL',
+        "is 'x', but must be an http or https URL, scheme and host in lower case, without user info, default port, trailing slash, query and fragment"
+      ],
       ['PASSWORD_MIN_LENGTH', "is 'long', but must be an integer from 1 to 1024"]
     ]
   )

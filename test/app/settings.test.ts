@@ -155,7 +155,7 @@ t.test('a bad value is refused with the name of the setting, the value and the v
         '//h',
         'https://h/a b'
       ],
-      'an http or https URL without user info, trailing slash, query and fragment'
+      'an http or https URL, scheme and host in lower case, without user info, default port, trailing slash, query and fragment'
     ],
     ['PROTECT_HEROES', BOOLEANS, 'true or false'],
     [

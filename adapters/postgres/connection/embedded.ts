@@ -1,5 +1,5 @@
-import { lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { accessSync, constants, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import type { Transaction } from '@electric-sql/pglite'
 import { FolderError, isCluster, REPAIR } from './cluster.js'
 import type { Driver, Run } from './driver.js'
@@ -38,14 +38,23 @@ export const openFolder = async (folder: string): Promise<Driver> => {
   }
 }
 
-/** Whether anything lies where {@link openFolder} has its database. Rejects with a {@link FolderError} when that cannot be told. */
+/**
+ * Whether anything lies where {@link openFolder} has its database. Rejects with a {@link FolderError} when that cannot be
+ * told, and when nothing lies there and nothing can be made there.
+ */
 export const hasDatabase = (folder: string): Promise<boolean> => {
   const absolute = resolve(folder)
-  return orUnusable(
-    absolute,
-    async () => lstatSync(join(absolute, 'postgres'), { throwIfNoEntry: false }) !== undefined
-  )
+  return orUnusable(absolute, async () => {
+    if (isThere(join(absolute, 'postgres'))) return true
+    let nearest = absolute
+    while (!isThere(nearest)) nearest = dirname(nearest)
+    // Follows links: one that leads nowhere is refused.
+    accessSync(nearest, constants.W_OK | constants.X_OK)
+    return false
+  })
 }
+
+const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined
 
 /**
  * The next call starts a crashed engine again. After a failed start, calls are refused for this time before the next

@@ -85,7 +85,7 @@ t.test('client set changes what its options name and nothing else', async t => {
     ...before,
     ...moved
   })
-  t.strictSame(await json('client set changing --scope x --scope y --require-pkce --name M'), {
+  t.strictSame(await json('client set changing --scope x --scope y --scope x --require-pkce --name M'), {
     ...before,
     ...moved,
     allowedScopes: ['x', 'y'],

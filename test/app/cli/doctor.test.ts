@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import postgres from 'postgres'
@@ -228,9 +228,12 @@ t.test('DATA_DIR that cannot be used is wrong, and is left as it is', async t =>
   const file = join(folder, 'file')
   writeFileSync(file, '')
   mkdirSync(join(folder, 'restored', 'postgres', 'base'), { recursive: true })
+  symlinkSync('nowhere', join(folder, 'link'))
   for (const [DATA_DIR, message] of [
     [file, /the folder .*file cannot be used: .+/],
     [join(file, 'data'), /the folder .*data cannot be used: .+/],
+    [join(folder, 'link'), /the folder .*link cannot be used: .+/],
+    [join(folder, 'link', 'data'), /the folder .*data cannot be used: .+/],
     [join(folder, 'restored'), /no whole database, as it lacks PG_VERSION/]
   ] as const) {
     const { code, on } = await doctor({ DATA_DIR })

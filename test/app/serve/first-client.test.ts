@@ -17,6 +17,9 @@ t.test('the first client is printed with its secret and with three command lines
   t.equal(String(text).match(/^ {2}(TOKEN=\$\()?curl .*https:\/\/heroes\.example\//gm)?.length, 3)
   t.match(text, `-u local:${secret} -d grant_type=password`)
   t.match(text, "--data-urlencode 'scope=heroes.read heroes'")
+  const odd = await registerFirstClient(createWorld().useCases, 4000, "https://heroes.example/a&b'c", [])
+  t.match(odd, "\n  curl 'https://heroes.example/a&b'\\''c/register' -H")
+  t.match(odd, "curl -s 'https://heroes.example/a&b'\\''c/auth/token' -u")
 })
 
 t.test('beside it there is a public client for /docs, whose address is printed', async t => {
