@@ -98,9 +98,9 @@ export const createHeroStore = (
   const insert = gather(
     driver,
     async (wanted: readonly NewHero[]) => {
-      const stored = readByName(await write(INSERT, lists(wanted.toSorted(byName).map(toRow))))
+      const inserted = readByName(await write(INSERT, lists(wanted.toSorted(byName).map(toRow))))
       tidy()
-      return wanted.map(({ name }) => stored.get(name))
+      return wanted.map(({ name }) => inserted.get(name))
     },
     { keyOf: ({ name }) => name }
   )
