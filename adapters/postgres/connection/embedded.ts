@@ -47,7 +47,8 @@ export const hasDatabase = (folder: string): Promise<boolean> => {
   return orUnusable(absolute, async () => {
     if (isThere(join(absolute, 'postgres'))) return true
     let nearest = absolute
-    while (!isThere(nearest)) nearest = dirname(nearest)
+    // A drive that is missing, on Windows, is its own parent.
+    while (!isThere(nearest) && nearest !== dirname(nearest)) nearest = dirname(nearest)
     // Follows links: one that leads nowhere is refused.
     accessSync(nearest, constants.W_OK | constants.X_OK)
     return false

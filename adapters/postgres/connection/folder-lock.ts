@@ -46,7 +46,8 @@ const makeFolder = (folder: string): void => {
   } catch (error) {
     if (existsSync(folder)) return
     const above = dirname(folder)
-    if (existsSync(above)) throw error
+    // A drive that is missing, on Windows, is its own parent.
+    if (existsSync(above) || above === folder) throw error
     makeFolder(above)
     makeFolder(folder)
   }
