@@ -1,6 +1,7 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import {
+  autofocused,
   type Callback,
   findBarriers,
   findChromium,
@@ -200,6 +201,7 @@ const suite = async (executablePath: string): Promise<void> => {
       const journey = await embark(t, browser, { locale })
       const { page, console } = journey
       await page.goto(journey.address)
+      await autofocused(page)
       await page.getByLabel(username).fill(ADA.username)
       await page.getByLabel(password).fill(ADA.password)
       t.equal(await page.getByRole('button', { name: cancel }).count(), 1)
@@ -226,6 +228,7 @@ const suite = async (executablePath: string): Promise<void> => {
     })
     const { page } = journey
     await page.goto(journey.address)
+    await autofocused(page)
     await page.getByLabel('Username').fill(ADA.username)
     await page.getByLabel('Password').fill(ADA.password)
     await answerTo(page, () => page.getByRole('button', { name: 'Sign in' }).tap())

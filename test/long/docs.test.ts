@@ -1,7 +1,7 @@
 import axe from 'axe-core'
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { findChromium, openBrowser, openTab } from '../support/browser.js'
+import { autofocused, findChromium, openBrowser, openTab } from '../support/browser.js'
 import { type RunningService, serveProcess } from '../support/process.js'
 import { ADA } from '../support/world.js'
 
@@ -77,7 +77,7 @@ const authorize = async ({ page, context, click }: Visit): Promise<Page> => {
   await click(page.getByRole('button', { name: 'Authorize' }))
   const dialog = page.locator('.modal-ux')
   const [login] = await Promise.all([context.waitForEvent('page'), click(dialog.locator('.btn.authorize'))])
-  await login.getByLabel('Username').waitFor()
+  await autofocused(login)
   return login
 }
 

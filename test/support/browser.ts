@@ -57,6 +57,12 @@ export const openTab = async (
   return { page, context, console }
 }
 
+/**
+ * Waits until the browser has given the focus to the element with `autofocus`, a moment after the page has loaded.
+ * A test that types before has Chromium write "Autofocus processing was blocked" to the console of the page.
+ */
+export const autofocused = (page: Page): Promise<void> => page.locator('[autofocus]:focus').waitFor()
+
 /** What axe-core finds wrong with the page or cannot judge, one line each. */
 export const findBarriers = async (page: Page): Promise<readonly string[]> => {
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe.source)

@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { createMemoryStores } from '../../adapters/memory/stores.js'
 import { DomainError } from '../../core/index.js'
+import { autofocused } from './browser.js'
 import { type Listening, startService } from './listening-service.js'
 import { listenUntilEnd } from './ports.js'
 import { loginPath } from './service.js'
@@ -107,6 +108,7 @@ export const answerTo = async (page: Page, action: () => Promise<void>): Promise
 
 /** Fills in the login page, in whatever language it is, and sends it: the status of the page that follows. */
 export const submitLogin = async (page: Page, { username, password } = ADA): Promise<number | undefined> => {
+  await autofocused(page)
   await page.locator('#username').fill(username)
   await page.locator('#password').fill(password)
   return answerTo(page, () => page.locator('button').first().click())
