@@ -1,12 +1,12 @@
-import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { hash, hashSync, parseOptions, verify, verifySync } from '@node-rs/argon2'
+import { hash, hashSync, verify, verifySync } from '@node-rs/argon2'
 import { DomainError } from '../../core/errors.js'
 import type { PasswordHash } from '../../core/model.js'
 import type { PasswordHasher } from '../../core/ports.js'
 import { createGate } from './gate.js'
 import { hashAsPredecessor, joinAdopted, splitAdopted } from './predecessor.js'
+import { createRandom } from './random.js'
 import { createTurns } from './turns.js'
 
 /** What a hash costs (RFC 9106). */
@@ -64,13 +64,14 @@ export const createPasswordHasher = ({
   const rests = memoryCost * timeCost > SHORT
   const isTiny = memoryCost * timeCost <= TINY
   const pass = createGate(concurrency, queue, { rests, onBegin: onHash && (waited => onHash(waited / 1000)) })
+  const random = createRandom()
   const current = `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$`
   // The hash to compare with when there is none; nobody knows a password for it. It is made of random bytes and not
   // computed, so that the first comparison takes as long as every other.
-  const dummy = `${current}${phcBase64(randomBytes(SALT_BYTES))}$${phcBase64(randomBytes(HASH_BYTES))}`
+  const dummy = `${current}${phcBase64(random(SALT_BYTES))}$${phcBase64(random(HASH_BYTES))}`
 
   const makeHash = async (secret: string): Promise<PasswordHash> => {
-    const salt = randomBytes(SALT_BYTES)
+    const salt = Buffer.from(random(SALT_BYTES))
     // The package has const enums for algorithm and version, which `isolatedModules` cannot read. Its default is
     // argon2id, version 19.
     const options = { memoryCost, timeCost, parallelism, outputLen: HASH_BYTES, salt }
@@ -81,6 +82,17 @@ export const createPasswordHasher = ({
   /** A stored hash may cost more than the hashes that are made now. */
   const compare = (phc: string, secret: string): Promise<boolean> =>
     isTiny && phc.startsWith(current) ? atOnce(() => verifySync(phc, secret)) : verify(phc, secret)
+
+  /** False as well, after the work of a comparison, without a hash and for a text that is none. */
+  const matches = async (phc: string | undefined, secret: string): Promise<boolean> => {
+    try {
+      if (phc !== undefined) return await compare(phc, secret)
+    } catch {
+      // The text is malformed, which the package sees before it does any work.
+    }
+    await compare(dummy, secret)
+    return false
+  }
 
   const takeTurns = createTurns(concurrency)
   /** Waits until nobody else wants the place. */
@@ -98,11 +110,10 @@ export const createPasswordHasher = ({
   /** What the password is to `stored`. Every mismatch takes the same work. */
   const judge = async (password: string, stored: PasswordHash | undefined): Promise<'match' | 'stale' | 'mismatch'> => {
     const adopted = stored && splitAdopted(stored)
-    const phc = adopted?.inner ?? stored?.hash ?? ''
-    const wellFormed = isWellFormed(phc)
+    const phc = adopted?.inner ?? stored?.hash
     const secret = adopted === undefined ? password : await hashAsPredecessor(password, adopted.salt)
-    if ((await compare(wellFormed ? phc : dummy, secret)) && wellFormed) {
-      return phc === stored?.hash && phc.startsWith(current) ? 'match' : 'stale'
+    if (await matches(phc, secret)) {
+      return phc === stored?.hash && phc?.startsWith(current) ? 'match' : 'stale'
     }
     // Without this a mismatch would tell who came from the predecessor and has not logged in since.
     if (adopted === undefined) await hashAsPredecessor(password, dummy)
@@ -130,12 +141,3 @@ const atOnce = <T>(work: () => T): Promise<T> =>
   })
 
 const phcBase64 = (bytes: Buffer): string => bytes.toString('base64').replaceAll('=', '')
-
-const isWellFormed = (hash: string): boolean => {
-  try {
-    parseOptions(hash)
-    return true
-  } catch {
-    return false
-  }
-}

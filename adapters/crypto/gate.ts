@@ -83,8 +83,7 @@ export const createGate = (
       else waiting.join(waiter)?.refuse()
     })
 
-  const restAfter = (took: number, factor: number): number =>
-    utilization < IDLE || !rests ? 0 : factor * utilization * took
+  const restAfter = (took: number, factor: number): number => (utilization < IDLE ? 0 : factor * utilization * took)
 
   /** The place goes straight to the call whose turn it is: a new call cannot overtake it. */
   const passPlaceOn = (): void => {
@@ -119,14 +118,15 @@ export const createGate = (
     else await waitForPlace(caller)
     const startedAt = gauge.now()
     onBegin?.(startedAt - arrivedAt)
-    const loop = gauge.eventLoopUtilization()
+    const loop = rests ? gauge.eventLoopUtilization() : undefined
     try {
       return await work()
     } finally {
       const took = gauge.now() - startedAt
-      utilization += WEIGHT * (gauge.eventLoopUtilization(loop).utilization - utilization)
+      if (loop) utilization += WEIGHT * (gauge.eventLoopUtilization(loop).utilization - utilization)
       duration += DURATION_WEIGHT * (took - duration)
-      const rest = Math.min(restAfter(took, REST), spareTime())
+      const wanted = restAfter(took, REST)
+      const rest = wanted < SHORTEST_REST ? 0 : Math.min(wanted, spareTime())
       if (rest < SHORTEST_REST) passPlaceOn()
       else setTimeout(passPlaceOn, rest)
     }

@@ -1,5 +1,6 @@
-import { createHmac, hash, randomFillSync, randomUUID, timingSafeEqual } from 'node:crypto'
+import { createHmac, hash, randomUUID, timingSafeEqual } from 'node:crypto'
 import type { Secrets } from '../../core/ports.js'
+import { createRandom } from './random.js'
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 const LENGTH = 32
@@ -23,26 +24,15 @@ const draw = (block: (counter: number) => Uint8Array): string => {
 }
 
 export const createSecrets = (): Secrets => {
-  // One call to the system's random generator serves a hundred draws.
-  const pool = Buffer.alloc(100 * BLOCK)
-  let used = pool.length
-
-  const randomBlock = (): Buffer => {
-    if (used === pool.length) {
-      randomFillSync(pool)
-      used = 0
-    }
-    used += BLOCK
-    return pool.subarray(used - BLOCK, used)
-  }
+  const random = createRandom()
 
   return {
     async random() {
-      return draw(randomBlock)
+      return draw(() => random(BLOCK))
     },
 
     async nonce() {
-      return randomBlock().toString('base64url', 0, NONCE)
+      return random(NONCE).toString('base64url')
     },
 
     async grantId() {

@@ -29,14 +29,16 @@ t.test('a hash is argon2id with 19 MiB, 2 passes and 1 lane, in the form that ot
   t.equal(await passwords.verify('correct horse', stored), 'match')
 })
 
-t.test('each hash has its own salt of 16 bytes, which is also returned beside it', async t => {
-  const passwords = hasher()
-  const [one, other] = [await passwords.hash('same'), await passwords.hash('same')]
-  t.not(one.salt, other.salt)
-  t.not(one.hash, other.hash)
-  for (const { hash, salt } of [one, other]) {
-    t.equal(Buffer.from(salt, 'base64').length, 16)
-    t.equal(hash.split('$').at(-2), salt.replaceAll('=', ''))
+t.test('each of many hashes has its own salt of 16 bytes, which is also returned beside it', async t => {
+  // In the event loop, and in threads.
+  for (const parameters of [CHEAPEST, { ...CHEAPEST, memoryCost: 128 }]) {
+    const passwords = hasher({ parameters, concurrency: 3, queue: 1000 })
+    const stored = await Promise.all(Array.from({ length: 600 }, () => passwords.hash('same')))
+    t.equal(new Set(stored.map(({ salt }) => salt)).size, 600)
+    t.equal(new Set(stored.map(({ hash }) => hash)).size, 600)
+    t.ok(stored.every(({ salt }) => Buffer.from(salt, 'base64').length === 16))
+    t.ok(stored.every(({ hash, salt }) => hash.split('$').at(-2) === salt.replaceAll('=', '')))
+    t.equal(await passwords.verify('same', stored.at(-1)), 'match')
   }
 })
 
@@ -283,9 +285,9 @@ t.test('random secrets are 32 characters, each of the 62 as likely as the others
 })
 
 t.test('nonces are 32 bytes in base64url, grants have UUIDs, and none comes twice', async t => {
-  const nonces = await Promise.all(Array.from({ length: 100 }, () => secrets.nonce()))
+  const nonces = await Promise.all(Array.from({ length: 1000 }, () => secrets.nonce()))
   t.ok(nonces.every(nonce => /^[A-Za-z0-9_-]{43}$/.test(nonce) && Buffer.from(nonce, 'base64url').length === 32))
-  t.equal(new Set(nonces).size, 100)
+  t.equal(new Set(nonces).size, 1000)
   const ids = await Promise.all(Array.from({ length: 100 }, () => secrets.grantId()))
   t.ok(ids.every(id => /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(id)))
   t.equal(new Set(ids).size, 100)
