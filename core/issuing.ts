@@ -81,8 +81,13 @@ export const tokenOf = async (
  * The answer to the client. `now` is the instant of the issue, or a later one when a repeated refresh gets the same
  * pair.
  */
-export const answerOf = (pair: TokenPair, { scopes, expiresAt }: Token, now: Date): TokenAnswer => ({
-  ...pair,
+export const answerOf = (
+  { accessToken, refreshToken }: TokenPair,
+  { scopes, expiresAt }: Token,
+  now: Date
+): TokenAnswer => ({
+  accessToken,
+  refreshToken,
   expiresInSeconds: Math.max(0, Math.floor((expiresAt.getTime() - now.getTime()) / 1000)),
   scopes
 })

@@ -10,10 +10,14 @@ export interface Recent<Value> {
   /** Remembers until {@link SECONDS} after `now`, or until `end` if that is earlier. The oldest of too many are forgotten. */
   remember(key: string, value: Value, now: Date, end?: Date): void
   forget(key: string): void
+  /** False when nothing is remembered at `now`, under whatever key: whoever asks first saves making the key. */
+  holdsAny(now: Date): boolean
 }
 
 export const createRecent = <Value>(): Recent<Value> => {
   const remembered = new Map<string, { readonly value: Value; readonly until: Date }>()
+  /** When the last of all is forgotten. */
+  let lastEnd: Date | undefined
   return {
     recall(key, now) {
       const found = remembered.get(key)
@@ -22,9 +26,11 @@ export const createRecent = <Value>(): Recent<Value> => {
 
     remember(key, value, now, end) {
       const soon = secondsAfter(now, SECONDS)
+      const until = end === undefined || soon < end ? soon : end
       // `delete` before `set` puts the key at the end of the map: those that were remembered first come first.
       remembered.delete(key)
-      remembered.set(key, { value, until: end === undefined || soon < end ? soon : end })
+      remembered.set(key, { value, until })
+      if (lastEnd === undefined || lastEnd < until) lastEnd = until
       for (const oldest of remembered.keys()) {
         if (remembered.size <= MOST) break
         remembered.delete(oldest)
@@ -33,6 +39,8 @@ export const createRecent = <Value>(): Recent<Value> => {
 
     forget(key) {
       remembered.delete(key)
-    }
+    },
+
+    holdsAny: now => lastEnd !== undefined && now < lastEnd
   }
 }

@@ -41,9 +41,10 @@ export const createRepeatedRefusals = (
   return {
     async refuseAgain(candidates, request) {
       const { username, password } = request
-      if (username === undefined || password === undefined) return
+      const now = clock.now()
+      if (username === undefined || password === undefined || !clients.holdsAny(now)) return
       const key = await keyOf(candidates, request)
-      const client = key && clients.recall(key, clock.now())
+      const client = key && clients.recall(key, now)
       const credentials = client && normalizeCredentials({ username, password })
       if (credentials) await throttle.refuseAgain(client, credentials.username, request)
     },

@@ -70,7 +70,10 @@ export const createThrottle = (
       refuseRemembered(client, await pairOf(username, origin), origin, clock.now())
     },
 
-    remembers: async (username, origin) => refusals.recall(await pairOf(username, origin), clock.now()) !== undefined,
+    async remembers(username, origin) {
+      const now = clock.now()
+      return refusals.holdsAny(now) && refusals.recall(await pairOf(username, origin), now) !== undefined
+    },
 
     async count(client, username, origin) {
       if (loginAttempts === 0) return UNCOUNTED

@@ -97,7 +97,7 @@ export const beginGrant = (tables: Tables, grant: Grant, generation: number | un
 }
 
 export const storeToken = (tables: Tables, grant: GrantRow, token: Token): void => {
-  const row: TokenRow = { token: copyToken(token, grant.grant), grant, accessEnded: false, spent: undefined }
+  const row: TokenRow = { token: withCopies(token, grant.grant), grant, accessEnded: false, spent: undefined }
   grant.tokens.push(row)
   tables.tokensByAccess.set(token.accessDigest, row)
   if (token.refreshDigest !== undefined) tables.tokensByRefresh.set(token.refreshDigest, row)
@@ -149,10 +149,13 @@ export const copyGrant = ({ id, userId, clientId, scopes, expiresAt }: Grant): G
 
 // Records are copied when they are stored and when they are returned, because a Date cannot be frozen. They are copied
 // key by key, so that extra keys of a caller (the `spent` of a StoredCode, say) are not stored, as in a database.
-export const copyToken = (token: Token, grant: Grant): Token => ({
+export const copyToken = (token: Token, grant: Grant): Token => withCopies(token, copyGrant(grant))
+
+/** A copy of the token, under the grant as it is given. */
+const withCopies = (token: Token, grant: Grant): Token => ({
   accessDigest: token.accessDigest,
   refreshDigest: token.refreshDigest,
-  grant: copyGrant(grant),
+  grant,
   scopes: [...token.scopes],
   issuedAt: copyDate(token.issuedAt),
   expiresAt: copyDate(token.expiresAt),
