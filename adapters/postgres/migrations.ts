@@ -20,14 +20,13 @@ export class UnfitDatabaseError extends Error {
  * and the others wait. Rejects with an {@link UnfitDatabaseError} when the database's encoding cannot store every text.
  */
 export const migrate = async ({ write, transaction }: Driver): Promise<void> => {
-  await requireEncoding(write)
   const migrations = readMigrations()
-  if ((await lastApplied(write)) >= newestOf(migrations)) return
+  if ((await requireUtf8(write)) >= newestOf(migrations)) return
   await transaction(
     'migrate',
     async run => {
       await run('select pg_advisory_xact_lock($1)', [LOCK])
-      const last = await lastApplied(run)
+      const last = await lastAppliedNow(run)
       if (last === NEVER) {
         await run('create schema if not exists drizzle', [])
         await run(
@@ -97,8 +96,7 @@ export const lockTables = async (run: Run, statements: readonly string[]): Promi
  * Rejects with an {@link UnfitDatabaseError} when a migration is pending, or when the encoding cannot store every text.
  */
 export const requireSchema = async ({ write }: Driver): Promise<void> => {
-  await requireEncoding(write)
-  const last = await lastApplied(write)
+  const last = await requireUtf8(write)
   if (last >= newestOf(readMigrations())) return
   const what = last === NEVER ? 'lacks its schema' : 'has a schema of an earlier version'
   throw new UnfitDatabaseError(`the database ${what}; run \`heroes migrate\`, or leave MIGRATE unset`)
@@ -117,7 +115,7 @@ export interface SchemaState {
 /** Which migrations were applied. */
 export const readSchemaState = async (run: Run): Promise<SchemaState> => {
   const migrations = readMigrations()
-  const last = await lastApplied(run)
+  const { last } = await readApplied(run)
   return {
     applied: last !== NEVER,
     pending: migrations.filter(({ folderMillis }) => folderMillis > last).length,
@@ -134,8 +132,7 @@ export const createCheck = ({ probe }: Driver): (() => Promise<void>) => {
   return async () => {
     newest ??= newestOf(readMigrations())
     const [row] = await probe(CHECK, []).catch(async (error: unknown) => {
-      // 42P01, no such table: no migration was ever applied.
-      if (error instanceof StatementError && error.code === '42P01') return []
+      if (isWithoutTable(error)) return []
       // A table that is locked is there. That it cannot be read for a while does not make the service unready.
       if (isLocked(error)) return (await probe(`select ${READ_ONLY}`, [])).map(([readOnly]) => [readOnly, newest])
       throw error
@@ -149,17 +146,15 @@ const READ_ONLY = `pg_is_in_recovery() or current_setting('transaction_read_only
 const CHECK = `select ${READ_ONLY}, max(created_at)::int8 from ${APPLIED}`
 
 /**
- * Every other encoding lacks characters that occur in names (22P05), or does not know where a character ends
- * (SQL_ASCII).
+ * The last migration that was applied. Every other encoding lacks characters that occur in names (22P05), or does not know
+ * where a character ends (SQL_ASCII).
  */
-const requireEncoding = async (run: Run): Promise<void> => {
-  const [row] = await run(`select current_setting('server_encoding')`, [])
-  const encoding = String(row?.[0])
-  if (encoding !== 'UTF8') {
-    throw new UnfitDatabaseError(
-      `the encoding of the database is ${encoding}, but must be UTF8: create a database with \`encoding 'UTF8'\``
-    )
-  }
+const requireUtf8 = async (run: Run): Promise<number> => {
+  const { encoding, last } = await readApplied(run)
+  if (encoding === 'UTF8') return last
+  throw new UnfitDatabaseError(
+    `the encoding of the database is ${encoding}, but must be UTF8: create a database with \`encoding 'UTF8'\``
+  )
 }
 
 const readMigrations = () => readMigrationFiles({ migrationsFolder: folder() })
@@ -169,7 +164,27 @@ const newestOf = (migrations: ReturnType<typeof readMigrations>): number =>
 
 const NEVER = -1
 
-const lastApplied = async (run: Run): Promise<number> => {
+const ENCODING = `select current_setting('server_encoding')`
+
+/**
+ * The encoding of the database, and when the last migration that was applied was made. Outside transactions only: the error
+ * of a database without the table would end one. It is one statement, because the embedded engine takes 60 ms at its start
+ * to ask the catalog for the table first.
+ */
+const readApplied = async (run: Run): Promise<{ readonly encoding: string; readonly last: number }> => {
+  const statement = `${ENCODING}, coalesce(max(created_at), ${NEVER}) from ${APPLIED}`
+  const [row] = await run(statement, []).catch((error: unknown) => {
+    if (isWithoutTable(error)) return run(`${ENCODING}, ${NEVER}`, [])
+    throw error
+  })
+  return { encoding: String(row?.[0]), last: Number(row?.[1]) }
+}
+
+/** True for 42P01, no such table: no migration was ever applied. */
+const isWithoutTable = (error: unknown): boolean => error instanceof StatementError && error.code === '42P01'
+
+/** As of this statement, in a transaction that has waited for the lock. */
+const lastAppliedNow = async (run: Run): Promise<number> => {
   // Not to_regclass: it reads a cache and may answer as of the time before the wait for the lock.
   const [table] = await run(
     'select from pg_class join pg_namespace on pg_namespace.oid = relnamespace where nspname = $1 and relname = $2',
