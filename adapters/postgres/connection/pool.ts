@@ -68,10 +68,14 @@ export const createPool = (size: number, open: () => Lane): Pool => {
     return lane
   }
 
-  const acquire = (name: Name, milliseconds: number): Promise<Lane> =>
+  /** Undefined when the call has to wait. */
+  const acquireNow = (name: Name): Lane | undefined => {
+    if (closed) throw closing()
+    return hasConnectionFor(name) ? claim(name) : undefined
+  }
+
+  const waitForLane = (name: Name, milliseconds: number): Promise<Lane> =>
     new Promise((take, reject) => {
-      if (closed) return reject(closing())
-      if (hasConnectionFor(name)) return take(claim(name))
       const call = { name, until: performance.now() + milliseconds, take, reject }
       if (name === undefined) waiting.unshift(call)
       else waiting.push(call)
@@ -95,7 +99,7 @@ export const createPool = (size: number, open: () => Lane): Pool => {
 
   return {
     async use(name, milliseconds, work) {
-      const lane = await acquire(name, milliseconds)
+      const lane = acquireNow(name) ?? (await waitForLane(name, milliseconds))
       try {
         const result = await withRetries(TRIES, () => work(lane))
         locked.delete(name)
@@ -109,7 +113,7 @@ export const createPool = (size: number, open: () => Lane): Pool => {
     },
 
     async useUrgently(milliseconds, work) {
-      const lane = await acquire(undefined, milliseconds)
+      const lane = acquireNow(undefined) ?? (await waitForLane(undefined, milliseconds))
       return work(lane).finally(() => release(lane))
     },
 

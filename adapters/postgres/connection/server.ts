@@ -41,8 +41,8 @@ export const connectServer = (url: string, options: ServerOptions): Driver => {
   let reader: Lane | undefined
   let closed = false
   const pipelined: Run = (text, values) =>
-    within(DEADLINE, async () => {
-      if (closed) throw closing()
+    within(DEADLINE, () => {
+      if (closed) return Promise.reject(closing())
       if (reader === undefined || reader.lost) reader = openLane(hosts, { prepare, lookups: true })
       return reader.run(text, values)
     })

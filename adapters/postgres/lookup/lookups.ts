@@ -156,7 +156,7 @@ export const createLookups = (
     for (const each of kind.forPool.splice(0)) queue.add(each)
   }
 
-  const sendBatch = async (batch: readonly WaitingLookup[]): Promise<void> => {
+  const sendBatch = (batch: readonly WaitingLookup[]): Promise<unknown> => {
     onBatch?.(batch.length)
     const statements: SharedStatement[] = []
     for (const each of batch) {
@@ -171,7 +171,8 @@ export const createLookups = (
       }
       kind.batch.push(each)
     }
-    await Promise.all(statements.map(statement => serve(takeGroups(statement))))
+    const [first, ...others] = statements.map(statement => serve(takeGroups(statement)))
+    return others.length === 0 ? Promise.resolve(first) : Promise.all([first, ...others])
   }
 
   const queue = createQueue({ maxBatches: MAX_BATCHES, maxItems: MAX_ITEMS, sendBatch })

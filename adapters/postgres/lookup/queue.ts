@@ -1,4 +1,5 @@
 import { StatementError, unavailable } from '../connection/errors.js'
+import { createTimeouts } from '../connection/timeouts.js'
 
 /** An item in the queue and the promise of the caller that waits for its result. */
 export interface Waiting<Item, Result> {
@@ -12,7 +13,7 @@ export interface Waiting<Item, Result> {
 export interface QueueOptions<Item, Result> {
   /** How many batches may be under way at once. */
   readonly maxBatches: number
-  /** How many of them may have taken less than {@link SLOW} milliseconds; {@link maxBatches} by default. */
+  /** How many of them may have taken less time than {@link SLOW}; {@link maxBatches} by default. */
   readonly usualBatches?: number
   /** While fewer items are under way, one batch more than `usualBatches` may be; 0 by default. */
   readonly fewItems?: number
@@ -23,7 +24,7 @@ export interface QueueOptions<Item, Result> {
   /** Items with the same key are never in the same batch. */
   readonly keyOf?: (item: Item) => string
   /** Sends a batch and settles each of its items. Resolves when another batch may take its place; never rejects. */
-  sendBatch(batch: readonly Waiting<Item, Result>[], queue: Queue<Item, Result>): Promise<void>
+  sendBatch(batch: readonly Waiting<Item, Result>[], queue: Queue<Item, Result>): Promise<unknown>
 }
 
 export interface Queue<Item, Result> {
@@ -35,8 +36,8 @@ export interface Queue<Item, Result> {
 /** In milliseconds: as long as the driver gives a statement. */
 const LONGEST_WAIT = 4000
 
-/** In milliseconds. A batch that takes longer waits for a lock or for a disk that is slow. */
-const SLOW = 50
+/** A batch that takes longer waits for a lock or for a disk that is slow. */
+const SLOW = createTimeouts(50)
 
 /** Rejects an item that has waited for {@link LONGEST_WAIT}. True if it did so. */
 export const rejectIfLate = ({ askedAt, reject }: Pick<Waiting<unknown, never>, 'askedAt' | 'reject'>): boolean => {
@@ -85,13 +86,13 @@ export const createQueue = <Item, Result>({
     batchesUnderWay += 1
     itemsUnderWay += batch.length
     let isSlow = false
-    const timer = setTimeout(() => {
+    const endTimeout = SLOW.begin(() => {
       isSlow = true
       slowBatches += 1
       sendBatches()
-    }, SLOW)
+    })
     await sendBatch(batch, queue)
-    clearTimeout(timer)
+    endTimeout()
     batchesUnderWay -= 1
     itemsUnderWay -= batch.length
     if (isSlow) slowBatches -= 1
