@@ -37,12 +37,18 @@ export const HELP = `npm run bench [-- workload... [options]]
   --cpu-prof         leave a profile of each contestant in the folder, and say what is in it
 `
 
-export const readOptions = (argv: readonly string[], known: readonly string[]): Options => {
+/** The names that a command line may give. */
+export interface Known {
+  readonly workloads: readonly string[]
+  readonly contestants: readonly string[]
+}
+
+export const readOptions = (argv: readonly string[], known: Known): Options => {
   const { values, positionals, tokens } = parse(argv)
-  for (const name of positionals) {
-    if (!known.includes(name)) throw new UsageError(`no workload is called ${name}; there are ${known.join(', ')}`)
-  }
   const list = (text: string | undefined): string[] | undefined => text?.split(',').map(part => part.trim())
+  const only = list(values.only)
+  requireKnown('workload', positionals, known.workloads)
+  requireKnown('contestant', only ?? [], known.contestants)
   const asked = tokens.flatMap(token => {
     if (token.kind === 'positional') return token.value
     return token.kind === 'option' && token.name !== 'out' && token.name !== 'before'
@@ -51,18 +57,23 @@ export const readOptions = (argv: readonly string[], known: readonly string[]): 
   })
   return {
     asked,
-    workloads: positionals.length > 0 ? positionals : known.filter(name => name !== 'before'),
+    workloads: positionals.length > 0 ? positionals : known.workloads.filter(name => name !== 'before'),
     rows: values.rows === undefined ? undefined : positive('rows', values.rows),
     rounds: positive('rounds', values.rounds ?? '5'),
     seconds: positive('seconds', values.seconds ?? '5'),
     warmUp: positive('warm-up', values['warm-up'] ?? '2'),
     connections: list(values.connections)?.map(text => positive('connections', text)),
-    only: list(values.only),
+    only,
     out: values.out,
     before: values.before,
     build: values['no-build'] !== true,
     profile: values['cpu-prof'] === true
   }
+}
+
+const requireKnown = (kind: string, names: readonly string[], known: readonly string[]): void => {
+  const unknown = names.find(name => !known.includes(name))
+  if (unknown !== undefined) throw new UsageError(`no ${kind} is called ${unknown}; there are ${known.join(', ')}`)
 }
 
 const parse = (argv: readonly string[]) => {

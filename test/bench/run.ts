@@ -3,10 +3,11 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Bench } from './bench.js'
+import { CONTESTANTS } from './contestants.js'
 import { startPostgres } from './database.js'
 import { generator } from './generator.js'
 import { describeMachine, pinToLoadCore } from './machine.js'
-import { HELP, type Options, readOptions, UsageError } from './options.js'
+import { HELP, type Known, type Options, readOptions, UsageError } from './options.js'
 import { builtIn } from './processes.js'
 import { printProfiles } from './profile.js'
 import { printOutcome, writeOutcome } from './report.js'
@@ -69,9 +70,11 @@ const main = async (options: Options): Promise<void> => {
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(1))
 
+const known: Known = { workloads: Object.keys(WORKLOADS), contestants: Object.keys(CONTESTANTS) }
+const names = `Workloads: ${known.workloads.join(', ')}\nContestants: ${known.contestants.join(', ')}`
 try {
-  if (process.argv.includes('--help')) console.log(`${HELP}\nWorkloads: ${Object.keys(WORKLOADS).join(', ')}`)
-  else await main(readOptions(process.argv.slice(2), Object.keys(WORKLOADS)))
+  if (process.argv.includes('--help')) console.log(`${HELP}\n${names}`)
+  else await main(readOptions(process.argv.slice(2), known))
 } catch (error) {
   if (!(error instanceof UsageError)) throw error
   console.error(`${error.message}\n\n${HELP}`)
