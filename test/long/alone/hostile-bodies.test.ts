@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { serveDatabase } from '../../support/database-service.js'
 import { flood } from '../../support/flood.js'
-import { statuses } from '../../support/load.js'
+import { median, statuses } from '../../support/load.js'
 import { ask, keptConnection } from '../../support/process.js'
 import { forgetPeak, loopSeconds, residentMemory } from '../../support/resident.js'
 import { basic, type Headers } from '../../support/service.js'
@@ -82,9 +82,6 @@ const hostileRequest = (path: string, headers: Headers, [name, body]: readonly [
   const head = requestText('POST', path, { ...headers, 'content-length': String(body.length) })
   return { title: `${path}, ${name}`, request: Buffer.from(head + body, 'latin1') }
 }
-
-const median = (numbers: readonly number[]): number =>
-  [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
 
 interface Rate {
   readonly aSecond: number
