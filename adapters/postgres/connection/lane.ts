@@ -1,6 +1,8 @@
+import { takeAnswer } from './answer.js'
 import type { Run, Value } from './driver.js'
 import { endsConnection, isReadOnly, mayDependOnEncryption, refusesParameters } from './errors.js'
 import type { Hosts } from './hosts.js'
+import { createLinkedList } from './linked-list.js'
 import { createPlanAge, DISCARD_PLANS, PLANNING } from './planning.js'
 import { findPooling, STATEMENTS_LOST } from './pooler.js'
 import { neverResent } from './resending.js'
@@ -21,15 +23,27 @@ export interface LaneOptions {
  */
 export interface Lane {
   readonly lost: boolean
-  /**
-   * After `silence` without any answer, the connection counts as dead. A statement that has waited as long for the
-   * connection to be opened is never sent. Rejects with the driver's own errors.
-   */
+  /** Settles with the rows or with the driver's own error. */
+  send(statement: Statement): void
+  /** The same as a promise. */
   run(text: string, values: readonly Value[], silence?: Timeouts): ReturnType<Run>
   /** Ends the connection at once and rejects its running statements. */
   drop(): void
   /** Waits for running statements, at most a second, and ends the connection. */
   end(): Promise<void>
+}
+
+/** A statement, and what is called for its rows or its error. It may be called more than once, and counts the first time. */
+export interface Statement {
+  readonly text: string
+  readonly values: readonly Value[]
+  /**
+   * After so long without any answer, the connection counts as dead; {@link SILENCE} by default. A statement that has
+   * waited as long for the connection to be opened is never sent.
+   */
+  readonly silence?: Timeouts | undefined
+  readonly resolve: (rows: unknown[][]) => void
+  readonly reject: (reason: unknown) => void
 }
 
 /** In milliseconds. The server ends a statement that runs longer, so a connection that is silent for longer is dead. */
@@ -59,11 +73,11 @@ export const openLane = (hosts: Hosts, { prepare, lookups }: LaneOptions): Lane 
   /** The statements that wait until the connection is open, each with what ends its time limit. */
   const waiting = new Map<Statement, () => void>()
   /** The `reject` of every statement that was sent and has no answer. */
-  const unanswered = new Set<(reason: unknown) => void>()
+  const unanswered = createLinkedList<(reason: unknown) => void>()
   let endSilence: (() => void) | undefined
 
   let send = (statement: Statement): void => {
-    const { silence, reject } = statement
+    const { silence = SILENCE, reject } = statement
     const end = silence.begin(() => {
       waiting.delete(statement)
       reject(connectTimeout(silence.milliseconds / 1000))
@@ -81,9 +95,11 @@ export const openLane = (hosts: Hosts, { prepare, lookups }: LaneOptions): Lane 
       end()
       reject(reason)
     }
-    for (const reject of unanswered) reject(reason)
+    for (let place = unanswered.first; place !== undefined; place = unanswered.first) {
+      unanswered.remove(place)
+      place.item(reason)
+    }
     waiting.clear()
-    unanswered.clear()
     session?.destroy()
   }
 
@@ -164,20 +180,22 @@ export const openLane = (hosts: Hosts, { prepare, lookups }: LaneOptions): Lane 
       drop()
       hosts.leaveIdle(place)
     }
-    const sendNow = ({ text, values, silence, resolve, reject }: Statement): void => {
-      unanswered.add(reject)
+    const endBeforeResending = (): void => {
+      hosts.forgetPooling(place)
+      drop()
+    }
+    const sendNow = ({ text, values, silence = SILENCE, resolve, reject }: Statement): void => {
+      const unansweredPlace = unanswered.add(reject)
       if (unanswered.size === 1) endSilence = silence.begin(fallSilent)
       const answered = (): void => {
-        unanswered.delete(reject)
+        unanswered.remove(unansweredPlace)
         endSilence?.()
         if (unanswered.size > 0) endSilence = silence.begin(fallSilent)
       }
-      const statement = client.unsafe(text, values, { prepare: true }).values()
-      neverResent(statement, () => {
-        hosts.forgetPooling(place)
-        drop()
-      })
-      statement.then(
+      const statement = client.unsafe(text, [...values], { prepare: true }).values()
+      neverResent(statement, endBeforeResending)
+      takeAnswer(
+        statement,
         rows => {
           answered()
           resolve(rows)
@@ -206,15 +224,19 @@ export const openLane = (hosts: Hosts, { prepare, lookups }: LaneOptions): Lane 
 
   openFirst().catch(drop)
 
+  const accept = (statement: Statement): void => {
+    if (lost) statement.reject(connectionLost())
+    else if (statement.values.some(isInvalid)) statement.reject(new TypeError('the date is invalid'))
+    else send(statement)
+  }
+
   return {
     get lost() {
       return lost
     },
-    run: (text, values, silence = SILENCE) =>
-      new Promise((resolve, reject) => {
-        if (lost) throw connectionLost()
-        send({ text, values: values.map(encodable), silence, resolve, reject })
-      }),
+    send: accept,
+    run: (text, values, silence) =>
+      new Promise((resolve, reject) => accept({ text, values, silence, resolve, reject })),
     drop,
     async end() {
       if (opened) await session?.client.end({ timeout: 1 })
@@ -227,22 +249,8 @@ type Parameters = Readonly<Record<string, string | number>>
 
 const PARAMETERS: Parameters = { application_name: 'heroes', TimeZone: 'UTC', DateStyle: 'ISO' }
 
-interface Statement {
-  readonly text: string
-  readonly values: Value[]
-  readonly silence: Timeouts
-  resolve(rows: unknown[][]): void
-  reject(reason: unknown): void
-}
-
-/**
- * Refuses an invalid date: postgres.js throws while it writes one, and takes the error for the failure of the statement
- * before.
- */
-const encodable = (value: Value): Value => {
-  if (value instanceof Date && Number.isNaN(value.getTime())) throw new TypeError('the date is invalid')
-  return value
-}
+/** postgres.js throws while it writes an invalid date, and takes the error for the failure of the statement before. */
+const isInvalid = (value: Value): boolean => value instanceof Date && Number.isNaN(value.getTime())
 
 /** That a host answers and cannot be used says more than that others do not answer. */
 const saysMore = (error: unknown): boolean => isReadOnly(error) || Object(error).code === STATEMENTS_LOST

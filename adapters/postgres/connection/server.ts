@@ -41,10 +41,11 @@ export const connectServer = (url: string, options: ServerOptions): Driver => {
   let reader: Lane | undefined
   let closed = false
   const pipelined: Run = (text, values) =>
-    within(DEADLINE, () => {
-      if (closed) return Promise.reject(closing())
+    new Promise((resolve, reject) => {
+      const limited = limit(DEADLINE, resolve, reject)
+      if (closed) return limited.reject(closing())
       if (reader === undefined || reader.lost) reader = openLane(hosts, { prepare, lookups: true })
-      return reader.run(text, values)
+      reader.send({ text, values, ...limited })
     })
 
   const write: Run = (text, values) =>
@@ -90,17 +91,28 @@ const transact = async <T>(lane: Lane, patient: boolean, work: (run: Run) => Pro
 
 const within = <T>(deadline: Timeouts, work: () => Promise<T>): Promise<T> =>
   new Promise((resolve, reject) => {
-    const end = deadline.begin(() => {
-      reject(unavailable(new StatementError(`no answer within ${deadline.milliseconds} ms`, undefined)))
-    })
-    work().then(
-      result => {
-        end()
-        resolve(result)
-      },
-      (error: unknown) => {
-        end()
-        reject(translate(error))
-      }
-    )
+    const limited = limit(deadline, resolve, reject)
+    work().then(limited.resolve, limited.reject)
   })
+
+interface Limited<T> {
+  readonly resolve: (result: T) => void
+  readonly reject: (reason: unknown) => void
+}
+
+/** Lets `reject` be called when the time is over. Settles with translated errors. */
+const limit = <T>(deadline: Timeouts, resolve: (result: T) => void, reject: (reason: unknown) => void): Limited<T> => {
+  const end = deadline.begin(() => {
+    reject(unavailable(new StatementError(`no answer within ${deadline.milliseconds} ms`, undefined)))
+  })
+  return {
+    resolve: result => {
+      end()
+      resolve(result)
+    },
+    reject: error => {
+      end()
+      reject(translate(error))
+    }
+  }
+}

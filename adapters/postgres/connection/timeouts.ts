@@ -1,3 +1,5 @@
+import { createLinkedList } from './linked-list.js'
+
 /** Timeouts of one length. They do not keep the process alive. */
 export interface Timeouts {
   readonly milliseconds: number
@@ -11,19 +13,19 @@ export interface Timeouts {
  */
 export const createTimeouts = (milliseconds: number): Timeouts => {
   // In the order in which they end.
-  const running = new Set<{ readonly endsAt: number; expire(): void }>()
+  const running = createLinkedList<{ readonly endsAt: number; expire(): void }>()
   let timerSet = false
 
   const check = (): void => {
     timerSet = false
-    for (const timeout of running) {
-      const left = timeout.endsAt - performance.now()
+    for (let place = running.first; place !== undefined; place = running.first) {
+      const left = place.item.endsAt - performance.now()
       if (left > 0) {
         setTimer(left)
         return
       }
-      running.delete(timeout)
-      timeout.expire()
+      running.remove(place)
+      place.item.expire()
     }
   }
 
@@ -35,10 +37,9 @@ export const createTimeouts = (milliseconds: number): Timeouts => {
   return {
     milliseconds,
     begin(expire) {
-      const timeout = { endsAt: performance.now() + milliseconds, expire }
-      running.add(timeout)
+      const place = running.add({ endsAt: performance.now() + milliseconds, expire })
       if (!timerSet) setTimer(milliseconds)
-      return () => running.delete(timeout)
+      return () => running.remove(place)
     }
   }
 }

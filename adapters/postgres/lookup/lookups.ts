@@ -94,8 +94,8 @@ export const createLookups = (
     return text
   }
 
-  /** Sends the look-ups of all groups in one statement and resolves them with its rows. */
-  const send = async (groups: readonly Group[], run = read): Promise<void> => {
+  /** Sends the look-ups of all groups in one statement. Resolves with its rows. */
+  const send = (groups: readonly Group[], run = read): Promise<unknown[][]> => {
     const text = textOf(
       groups.map(({ kind }) => kind),
       groups.every(({ lookups }) => lookups.length === 1)
@@ -104,7 +104,11 @@ export const createLookups = (
       const list = `{${lookups.map(({ item }) => item.literal).join()}}`
       return index === 0 ? padded(list) : list
     })
-    const rows = await run(text, lists)
+    return run(text, lists)
+  }
+
+  /** Resolves the look-ups of all groups with the rows of the statement in which they were sent. */
+  const resolve = (groups: readonly Group[], rows: readonly unknown[][]): void => {
     let column = 1
     for (const { kind, lookups } of groups) {
       const end = column + kind.width
@@ -119,19 +123,20 @@ export const createLookups = (
    * Sends all groups in one statement. If it fails without effect, sends each group and then each key alone. Never
    * rejects.
    */
-  const serve = async (groups: readonly Group[]): Promise<void> => {
-    try {
-      await send(groups)
-    } catch (error) {
-      const all = groups.flatMap(({ lookups }) => lookups)
-      const [first] = groups
-      if (!hadNoEffect(error)) for (const { reject } of [...all, ...queue.clear()]) reject(error)
-      else if (groups.length > 1) await Promise.all(groups.map(group => serve([group])))
-      else if (first !== undefined && isLocked(error)) void sendOverPool(first)
-      else if (first !== undefined && all.length > 1) {
-        await Promise.all(all.map(each => serve([{ kind: first.kind, lookups: [each] }])))
-      } else for (const { reject } of all) reject(error)
-    }
+  const serve = (groups: readonly Group[]): Promise<unknown> =>
+    send(groups)
+      .then(rows => resolve(groups, rows))
+      .catch((error: unknown) => recover(groups, error))
+
+  const recover = async (groups: readonly Group[], error: unknown): Promise<void> => {
+    const all = groups.flatMap(({ lookups }) => lookups)
+    const [first] = groups
+    if (!hadNoEffect(error)) for (const { reject } of [...all, ...queue.clear()]) reject(error)
+    else if (groups.length > 1) await Promise.all(groups.map(group => serve([group])))
+    else if (first !== undefined && isLocked(error)) void sendOverPool(first)
+    else if (first !== undefined && all.length > 1) {
+      await Promise.all(all.map(each => serve([{ kind: first.kind, lookups: [each] }])))
+    } else for (const { reject } of all) reject(error)
   }
 
   /**
@@ -146,7 +151,8 @@ export const createLookups = (
     while (kind.locked && kind.forPool.length > 0) {
       const next = kind.forPool.splice(0, MAX_ITEMS).filter(each => !rejectIfLate(each))
       try {
-        if (next.length > 0) await send([{ kind, lookups: next }], write)
+        const groups = [{ kind, lookups: next }]
+        if (next.length > 0) resolve(groups, await send(groups, write))
         kind.locked = next.length === 0
       } catch (error) {
         for (const { reject } of next) reject(error)
@@ -171,8 +177,10 @@ export const createLookups = (
       }
       kind.batch.push(each)
     }
-    const [first, ...others] = statements.map(statement => serve(takeGroups(statement)))
-    return others.length === 0 ? Promise.resolve(first) : Promise.all([first, ...others])
+    const [only] = statements
+    return only !== undefined && statements.length === 1
+      ? serve(takeGroups(only))
+      : Promise.all(statements.map(statement => serve(takeGroups(statement))))
   }
 
   const queue = createQueue({ maxBatches: MAX_BATCHES, maxItems: MAX_ITEMS, sendBatch })

@@ -5,7 +5,7 @@ import { createPool } from '../../../../adapters/postgres/connection/pool.js'
 
 const LOCKED = unavailable(new StatementError('canceling statement due to lock timeout', '55P03'))
 
-const lane = (): Lane => ({ lost: false, run: async () => [], drop() {}, async end() {} })
+const lane = (): Lane => ({ lost: false, send() {}, run: async () => [], drop() {}, async end() {} })
 const turn = () => new Promise(resolve => setImmediate(resolve))
 
 /**

@@ -34,6 +34,8 @@ const connection = () => {
   return { run, seen, next: () => underWay.shift() }
 }
 
+const UNREADABLE = '13'
+
 const turn = () => new Promise(resolve => setImmediate(resolve))
 
 /** Look-ups of three kinds: `token` and `hero` share a statement, `client` has its own. */
@@ -48,7 +50,10 @@ const open = () => {
       columns: { key: sql`key` },
       select: { toSQL: () => ({ sql: `select ${name} from it where key = $1` }) },
       literal: String,
-      read: ({ key }) => `${name} ${key}`,
+      read: ({ key }) => {
+        if (key === UNREADABLE) throw new TypeError('the row cannot be read')
+        return `${name} ${key}`
+      },
       ...(sharedStatement && { sharedStatement })
     })
   return { shared, pool, token: find('token', 'read'), hero: find('hero', 'read'), client: find('client') }
@@ -120,6 +125,18 @@ t.test('after a lost connection nothing is sent again, and the look-ups in the q
   shared.next()?.answer()
   t.match(await settled, [{ reason: LOST }, { value: 'token 2' }, { reason: LOST }])
   t.equal(shared.seen.length, 2)
+})
+
+t.test('a row that cannot be read fails its look-up, and the next ones are answered', async t => {
+  const { shared, token } = open()
+  const unreadable = t.rejects(token(Number(UNREADABLE)), new TypeError('the row cannot be read'))
+  await turn()
+  shared.next()?.answer()
+  await unreadable
+  const next = token(1)
+  await turn()
+  shared.next()?.answer()
+  t.equal(await next, 'token 1')
 })
 
 t.test('a look-up that finds its table locked goes over the pool, and other kinds do not wait for it', async t => {
