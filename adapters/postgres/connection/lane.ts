@@ -33,7 +33,7 @@ export interface Lane {
   end(): Promise<void>
 }
 
-/** A statement, and what is called for its rows or its error. It may be called more than once, and counts the first time. */
+/** A statement, and what is called for its rows or its error. Only the first call of the two counts. */
 export interface Statement {
   readonly text: string
   readonly values: readonly Value[]
