@@ -1,7 +1,7 @@
 /** What postgres.js keeps of a statement, beside what it documents. */
 interface Statement {
   execute(): unknown
-  /** postgres.js calls one of the two, and sets both by itself when it sends a statement of its own. */
+  /** postgres.js calls one of the two. It replaces `resolve` itself, in the same way, for a statement of its own. */
   resolve?: (rows: unknown[][]) => void
   reject?: (error: unknown) => void
   args?: unknown
