@@ -11,7 +11,7 @@ import { key, type Lookups } from './lookup/lookups.js'
 import { knownLogins } from './schema.js'
 import { typed } from './sql/columns.js'
 import { builder } from './sql/statements.js'
-import { bytesElement, bytesList, instantList, numberList, readBytes, readInstant } from './sql/values.js'
+import { bytes, bytesList, instantList, numberList, readBytes, readInstant } from './sql/values.js'
 
 const knownColumns = { until: typed(knownLogins.until) }
 
@@ -54,7 +54,7 @@ export const createAttemptStore = (driver: Pick<Driver, 'write' | 'writers'>, lo
     columns: knownColumns,
     select: builder(write).select(knownColumns).from(knownLogins).where(eq(knownLogins.key, key)),
     type: 'bytea',
-    literal: bytesElement,
+    value: bytes,
     read: ({ until }) => readInstant(until)
   })
 

@@ -7,7 +7,7 @@ import { key, type Lookups } from './lookup/lookups.js'
 import { clients } from './schema.js'
 import { type Row, typed } from './sql/columns.js'
 import { builder, withDriverErrors } from './sql/statements.js'
-import { optional, orUndefined, readBytes, readInstant, readTexts, textElement } from './sql/values.js'
+import { optional, orUndefined, readBytes, readInstant, readTexts } from './sql/values.js'
 
 const columns = {
   id: typed(clients.id),
@@ -30,7 +30,6 @@ export const createClientStore = (driver: Driver, lookups: Lookups): ClientStore
     columns,
     select: writer.select(columns).from(clients).where(eq(clients.id, key)),
     type: 'text',
-    literal: textElement,
     read: readClient
   })
 

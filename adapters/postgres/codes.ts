@@ -7,7 +7,7 @@ import { createRedemption } from './redemption.js'
 import { codes, grants } from './schema.js'
 import { type Row, typed } from './sql/columns.js'
 import { builder } from './sql/statements.js'
-import { bytes, bytesElement, optional, readBytes, readInstant } from './sql/values.js'
+import { bytes, optional, readBytes, readInstant } from './sql/values.js'
 
 const INSERT = `
 with ${BEGIN_GRANT}
@@ -59,7 +59,7 @@ export const createCodeStore = (driver: Pick<Driver, 'write' | 'writers'>, looku
       .innerJoin(grants, eq(grants.id, codes.grantId))
       .where(and(eq(codes.digest, key), isNull(grants.revokedAt))),
     type: 'bytea',
-    literal: bytesElement,
+    value: bytes,
     read: readCode
   })
 

@@ -88,7 +88,6 @@ export const createGrantStore = ({ write, transaction }: Driver, lookups: Lookup
         .from(grants)
         .where(and(eq(grants.id, key), isNull(grants.revokedAt))),
       type: 'uuid',
-      literal: String,
       read: readGrant
     }),
 

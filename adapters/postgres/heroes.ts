@@ -128,7 +128,6 @@ export const createHeroStore = (
       columns,
       select: writer.select(columns).from(heroes).where(eq(heroes.id, key)),
       type: 'bigint',
-      literal: String,
       read: toHero
     }),
 

@@ -5,7 +5,6 @@ import { key, type Lookups } from './lookup/lookups.js'
 import { scopes } from './schema.js'
 import { typed } from './sql/columns.js'
 import { builder, withDriverErrors } from './sql/statements.js'
-import { textElement } from './sql/values.js'
 
 const columns = { name: typed(scopes.name), text: typed(scopes.text) }
 
@@ -23,7 +22,6 @@ export const createScopeStore = ({ write }: Pick<Driver, 'write'>, lookups: Look
       columns,
       select: writer.select(columns).from(scopes).where(eq(scopes.name, key)),
       type: 'text',
-      literal: textElement,
       read: ({ name, text }) => ({ name: String(name), text: String(text) })
     }),
 

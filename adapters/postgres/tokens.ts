@@ -11,7 +11,7 @@ import { grants, tokens } from './schema.js'
 import { type Row, typed } from './sql/columns.js'
 import { builder, withDriverErrors } from './sql/statements.js'
 import { IS_LIVE } from './sql/token-rows.js'
-import { bytesElement, optional, readBytes, readInstant, readTexts } from './sql/values.js'
+import { bytes, optional, readBytes, readInstant, readTexts } from './sql/values.js'
 
 const accessColumns = {
   grantId: typed(tokens.grantId),
@@ -81,7 +81,7 @@ export const createTokenStore = (driver: Pick<Driver, 'write' | 'writers'>, look
         .from(tokens)
         .where(and(eq(tokens.accessDigest, key), sql.raw(IS_LIVE))),
       type: 'bytea',
-      literal: bytesElement,
+      value: bytes,
       read: readAccess
     }),
 
@@ -95,7 +95,7 @@ export const createTokenStore = (driver: Pick<Driver, 'write' | 'writers'>, look
         .innerJoin(grants, eq(grants.id, tokens.grantId))
         .where(and(eq(tokens.refreshDigest, key), isNull(grants.revokedAt))),
       type: 'bytea',
-      literal: bytesElement,
+      value: bytes,
       read: readRefresh
     }),
 

@@ -8,7 +8,6 @@ import { key, type Lookups } from './lookup/lookups.js'
 import { grants, users } from './schema.js'
 import { listed, manyRows, type Row, rowReader, typed } from './sql/columns.js'
 import { builder, prepared, withDriverErrors } from './sql/statements.js'
-import { textElement } from './sql/values.js'
 
 const columns = {
   id: typed(users.id),
@@ -49,7 +48,6 @@ export const createUserStore = ({ write, transaction }: Driver, lookups: Lookups
     columns,
     select: writer.select(columns).from(users).where(eq(users.username, key)),
     type: 'text',
-    literal: textElement,
     read: readUser
   })
 
@@ -133,7 +131,6 @@ export const createUserStore = ({ write, transaction }: Driver, lookups: Lookups
       columns,
       select: writer.select(columns).from(users).where(eq(users.id, key)),
       type: 'bigint',
-      literal: String,
       read: readUser
     }),
 

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
-import type { Driver } from '../connection/driver.js'
+import type { Driver, Run, Value } from '../connection/driver.js'
 import { hadNoEffect, isLocked } from '../connection/errors.js'
 import { type Columns, type Row, rowReader } from '../sql/columns.js'
-import { padded } from '../sql/values.js'
+import { driverValueList } from '../sql/values.js'
 import { createQueue, rejectIfLate, type Waiting } from './queue.js'
 import { composeStatement, type Find, MANY, ONE } from './statement.js'
 
@@ -10,15 +10,17 @@ import { composeStatement, type Find, MANY, ONE } from './statement.js'
 export const key = sql.placeholder('key')
 
 /** How one kind of look-up finds its row. */
-export interface Lookup<Key, Found> extends Pick<Find, 'name' | 'type'> {
+export interface Lookup<Key extends Value, Found> extends Pick<Find, 'type'> {
+  /** A name that no other kind has. */
+  readonly name: string
   /**
    * Finds one row or none by {@link key}. The first column is never null. The columns are cast (`typed`), so that a
    * plan outlives a change of their types.
    */
   readonly select: { toSQL(): { readonly sql: string } }
   readonly columns: Columns
-  /** The key as an element of PostgreSQL's array literal. */
-  literal(key: Key): string
+  /** The value of the key for the driver, if it is not the key itself. */
+  value?(key: Key): Value
   read(row: Row): Found
   /**
    * Kinds with the same name here share one statement, because the same requests need them. Without it, a kind has a
@@ -29,18 +31,19 @@ export interface Lookup<Key, Found> extends Pick<Find, 'name' | 'type'> {
 
 export interface Lookups {
   /** Returns the function that looks a key up: it resolves with undefined when there is no row. */
-  create<Key, Found>(lookup: Lookup<Key, Found>): (key: Key) => Promise<Found | undefined>
+  create<Key extends Value, Found>(lookup: Lookup<Key, Found>): (key: Key) => Promise<Found | undefined>
 }
 
 /** One or more kinds of look-ups that are sent in one statement. */
 interface SharedStatement {
-  /** The kinds that have look-ups in the batch that is being sent. */
-  kinds: Kind[]
+  readonly kinds: Kind[]
 }
 
 /** A kind of look-up, as the queue sees it. */
 interface Kind extends Find {
   readonly statement: SharedStatement
+  /** A power of two from 2 on, which no other kind has. */
+  readonly bit: number
   /** Its look-ups in the batch that is being sent. */
   batch: WaitingLookup[]
   /** True from the first time that a statement found a table of this kind locked until one over the pool succeeds. */
@@ -53,7 +56,8 @@ interface Kind extends Find {
 
 interface Item {
   readonly kind: Kind
-  readonly literal: string
+  /** The key. */
+  readonly value: Value
 }
 
 type Values = readonly unknown[]
@@ -69,6 +73,11 @@ interface Group {
 const MAX_BATCHES = 2
 /** Enough for 256 requests, each with its bearer check and its read. */
 const MAX_ITEMS = 512
+/**
+ * The last parameter of each statement. postgres.js sends a kilobyte at once, and less than that one turn of the event
+ * loop later: at 16 connections that costs a twentieth of the rate.
+ */
+const PADDING = ' '.repeat(1024)
 
 /**
  * All look-ups of a process wait in one queue; {@link createQueue} says for what. A batch becomes one statement for
@@ -84,27 +93,30 @@ export const createLookups = (
   { read, write }: Pick<Driver, 'read' | 'write'>,
   onBatch?: (size: number) => void
 ): Lookups => {
-  const texts = new Map<string, string>()
+  /** By the bits of the kinds, and 1 for a single key of each. */
+  const texts = new Map<number, string>()
 
-  const textOf = (finds: readonly Find[], single: boolean): string => {
-    const form = single ? ONE : MANY
-    const name = form.name + finds.map(({ name }) => name).join()
-    const text = texts.get(name) ?? composeStatement(finds, form)
-    texts.set(name, text)
+  const textOf = (groups: readonly Group[], single: boolean): string => {
+    let bits = single ? 1 : 0
+    for (const { kind } of groups) bits += kind.bit
+    const known = texts.get(bits)
+    if (known !== undefined) return known
+    const kinds = groups.map(({ kind }) => kind)
+    const text = composeStatement(kinds, single ? ONE : MANY)
+    texts.set(bits, text)
     return text
   }
 
   /** Sends the look-ups of all groups in one statement. Resolves with its rows. */
-  const send = (groups: readonly Group[], run = read): Promise<unknown[][]> => {
-    const text = textOf(
-      groups.map(({ kind }) => kind),
-      groups.every(({ lookups }) => lookups.length === 1)
-    )
-    const lists = groups.map(({ lookups }, index) => {
-      const list = `{${lookups.map(({ item }) => item.literal).join()}}`
-      return index === 0 ? padded(list) : list
-    })
-    return run(text, lists)
+  const send = (groups: readonly Group[], run: Run): Promise<unknown[][]> => {
+    const single = groups.every(({ lookups }) => lookups.length === 1)
+    const values: Value[] = []
+    for (const { lookups } of groups) {
+      if (single) for (const { item } of lookups) values.push(item.value)
+      else values.push(driverValueList(lookups.map(({ item }) => item.value)))
+    }
+    values.push(PADDING)
+    return run(textOf(groups, single), values)
   }
 
   /** Resolves the look-ups of all groups with the rows of the statement in which they were sent. */
@@ -124,7 +136,7 @@ export const createLookups = (
    * rejects.
    */
   const serve = (groups: readonly Group[]): Promise<unknown> =>
-    send(groups)
+    send(groups, read)
       .then(rows => resolve(groups, rows))
       .catch((error: unknown) => recover(groups, error))
 
@@ -171,10 +183,7 @@ export const createLookups = (
         void sendOverPool({ kind, lookups: [each] })
         continue
       }
-      if (kind.batch.length === 0) {
-        if (kind.statement.kinds.length === 0) statements.push(kind.statement)
-        kind.statement.kinds.push(kind)
-      }
+      if (!statements.includes(kind.statement)) statements.push(kind.statement)
       kind.batch.push(each)
     }
     const [only] = statements
@@ -186,18 +195,21 @@ export const createLookups = (
   const queue = createQueue({ maxBatches: MAX_BATCHES, maxItems: MAX_ITEMS, sendBatch })
 
   const statements = new Map<string, SharedStatement>()
+  let nextBit = 2
   return {
-    create({ name, select, columns, type, literal, read, sharedStatement = name }) {
+    create({ name, select, columns, type, value = key => key, read, sharedStatement = name }) {
       const width = Object.keys(columns).length
       const readRow = rowReader(columns)
       const statement = statements.get(sharedStatement) ?? { kinds: [] }
       statements.set(sharedStatement, statement)
-      const state = { statement, batch: [], locked: false, forPool: [], onPool: false }
-      const kind: Kind = { name, text: select.toSQL().sql, type, width, ...state }
+      const state = { statement, bit: nextBit, batch: [], locked: false, forPool: [], onPool: false }
+      const kind: Kind = { text: select.toSQL().sql, type, width, ...state }
+      statement.kinds.push(kind)
+      nextBit *= 2
       return key =>
         new Promise((resolve, reject) => {
           queue.add({
-            item: { kind, literal: literal(key) },
+            item: { kind, value: value(key) },
             askedAt: performance.now(),
             resolve: values => resolve(values && read(readRow(values))),
             reject
@@ -207,9 +219,13 @@ export const createLookups = (
   }
 }
 
-const takeGroups = (statement: SharedStatement): readonly Group[] => {
-  const groups = statement.kinds.map(kind => ({ kind, lookups: kind.batch }))
-  for (const kind of statement.kinds) kind.batch = []
-  statement.kinds = []
+/** Takes the look-ups of the batch that is being sent. */
+const takeGroups = ({ kinds }: SharedStatement): readonly Group[] => {
+  const groups: Group[] = []
+  for (const kind of kinds) {
+    if (kind.batch.length === 0) continue
+    groups.push({ kind, lookups: kind.batch })
+    kind.batch = []
+  }
   return groups
 }

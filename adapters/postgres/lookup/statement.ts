@@ -1,7 +1,5 @@
 /** A select that finds one row or none by the key $1. The first of its columns is never null. */
 export interface Find {
-  /** A name that no other select has. */
-  readonly name: string
   readonly text: string
   /** The type of the key. */
   readonly type: 'bigint' | 'bytea' | 'text' | 'uuid'
@@ -9,44 +7,49 @@ export interface Find {
   readonly width: number
 }
 
-/** How a statement reads its keys. It has one parameter for each select: the list of the keys to find. */
+/** How a statement reads its keys. It has one parameter for each select. */
 export interface Form {
-  readonly name: string
   /** The table `requested`: the position of each key, and the columns that `keyExpression` names. */
-  from(lists: readonly string[]): string
+  from(parameters: readonly Parameter[]): string
   /** What stands in the select in place of $1. */
-  keyExpression(list: string, index: number): string
+  keyExpression(parameter: Parameter): string
 }
 
-/** For any number of keys. `unnest` fills the shorter lists with nulls, which find nothing. */
+interface Parameter {
+  readonly number: number
+  readonly type: Find['type']
+}
+
+/** For any number of keys. Each parameter is a list. `unnest` fills the shorter lists with nulls, which find nothing. */
 export const MANY: Form = {
-  name: 'many ',
-  from: lists => {
-    const keys = lists.map((_, index) => `key_${index}`)
+  from: parameters => {
+    const lists = parameters.map(({ number, type }) => `$${number}::${type}[]`)
+    const keys = parameters.map(({ number }) => `key_${number}`)
     return `unnest(${lists.join()}) with ordinality as requested (${keys.join()}, position)`
   },
-  keyExpression: (_, index) => `requested.key_${index}`
+  keyExpression: ({ number }) => `requested.key_${number}`
 }
 
-/** For one key in each list. PostgreSQL needs a tenth less time for it than for {@link MANY}. */
+/** For one key of each select. PostgreSQL needs less time for it than for {@link MANY}: it reads no lists. */
 export const ONE: Form = {
-  name: 'one ',
   from: () => '(select 1) as requested (position)',
-  keyExpression: list => `(${list})[1]`
+  keyExpression: ({ number, type }) => `$${number}::${type}`
 }
 
 /**
- * The text of a statement for several selects. It returns one row for each position in the lists: the position, and
- * then for each select the columns of the row that its key at this position finds, or nulls.
+ * The text of a statement for several selects. It returns one row for each position of a key: the position, and then
+ * for each select the columns of the row that its key at this position finds, or nulls. Its last parameter is a text of
+ * any length, which it does not need.
  */
 export const composeStatement = (finds: readonly Find[], form: Form): string => {
   const parts = finds.map(({ type, text }, index) => {
-    const list = `$${index + 1}::${type}[]`
-    const found = `found_${index}`
-    const select = text.replaceAll('$1', form.keyExpression(list, index))
-    return { list, columns: `${found}.*`, join: `left join lateral (${select}) as ${found} on true` }
+    const parameter = { number: index + 1, type }
+    const found = `found_${parameter.number}`
+    const select = text.replaceAll('$1', form.keyExpression(parameter))
+    return { parameter, columns: `${found}.*`, join: `left join lateral (${select}) as ${found} on true` }
   })
   return `select position::int4, ${parts.map(({ columns }) => columns).join()}
-from ${form.from(parts.map(({ list }) => list))}
-${parts.map(({ join }) => join).join('\n')}`
+from ${form.from(parts.map(({ parameter }) => parameter))}
+${parts.map(({ join }) => join).join('\n')}
+where $${parts.length + 1}::text is not null`
 }

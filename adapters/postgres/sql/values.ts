@@ -27,12 +27,14 @@ export const readInstant = (value: unknown): Date => new Date(Number(value))
 export const optional = <T>(value: unknown, read: (value: unknown) => T): T | undefined =>
   value === null ? undefined : read(value)
 
-/** A `bytea` as an element of an array literal, of base64url from the core. */
-export const bytesElement = (base64url: string): string =>
-  `"\\\\x${Buffer.from(base64url, 'base64url').toString('hex')}"`
+/** A `bytea` as an element of an array literal. */
+const hexElement = (buffer: Buffer): string => `"\\\\x${buffer.toString('hex')}"`
+
+/** The same, of base64url from the core. */
+const bytesElement = (base64url: string): string => hexElement(Buffer.from(base64url, 'base64url'))
 
 /** A `text` as an element of an array literal. */
-export const textElement = (text: string): string => `"${text.replaceAll(/["\\]/g, '\\$&')}"`
+const textElement = (text: string): string => `"${text.replaceAll(/["\\]/g, '\\$&')}"`
 
 /** Reads a `bytea` as the base64url of the core. */
 export const readBytes = (value: unknown): string => {
@@ -49,17 +51,12 @@ export const numberList = (numbers: readonly (number | undefined)[]): string => 
 
 /** An array literal of what Drizzle's columns hand to the driver: texts, numbers, booleans and bytes. */
 export const driverValueList = (values: readonly unknown[]): string =>
-  list(values, value =>
-    value instanceof Uint8Array ? bytesElement(Buffer.from(value).toString('base64url')) : textElement(String(value))
-  )
+  list(values, value => {
+    if (value instanceof Uint8Array) return hexElement(Buffer.from(value))
+    return typeof value === 'number' ? String(value) : textElement(String(value))
+  })
 
 const list = <T>(items: readonly (T | undefined)[], literal: (item: T) => string): string =>
   `{${items.map(item => (item === undefined ? 'NULL' : literal(item))).join()}}`
-
-/**
- * Pads a list to a kilobyte. postgres.js sends a kilobyte at once, and less than that one turn of the event loop later:
- * at 16 connections that costs a twentieth of the rate.
- */
-export const padded = (list: string): string => list.padEnd(1024)
 
 export const orUndefined = <T>(value: T | null): T | undefined => value ?? undefined
