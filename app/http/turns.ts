@@ -14,10 +14,14 @@ const AT_ONCE = 4
 /** How many requests of all connections may be held back, together. Each takes about 4 kB. */
 const MOST_HELD = 10_000
 
+/** A connection that has sent so many requests in succession is taken for the only one that is sending. */
+const ALONE_FROM = 8
+
 /**
  * Begins the requests that arrive in one turn of the event loop together, when all of them have arrived: then their
  * look-ups share statements, and their answers leave one after the other. A client that gets each answer by itself is
- * woken for each, which takes a third of the time that a read in memory takes.
+ * woken for each, which takes a third of the time that a read in memory takes. The request of a connection that seems to
+ * be alone has nobody to wait for and begins at once: that saves a fiftieth of the time of a read.
  *
  * Makes requests wait for their turn that a client sends without waiting for answers. Node parses 64 kB at once, which may
  * be two thousand requests, and would begin them all: one connection at 1 MB/s would hold up everybody for a second. Of a
@@ -27,6 +31,9 @@ const MOST_HELD = 10_000
  */
 export const createTurns = (handle: Handle): Handle => {
   let arrived: Arrived[] = []
+  /** The connection of the latest request, and how many requests it has sent since another one has sent any. */
+  let latestConnection: Connection | undefined
+  let inSuccession = 0
   let heldInAll = 0
   const turns: (() => void)[] = []
 
@@ -99,17 +106,20 @@ export const createTurns = (handle: Handle): Handle => {
     const connection = connectionOf(socket)
     const { latest } = connection
     if (connection.ending) return
+    connection.latest = response
+    inSuccession = connection === latestConnection ? inSuccession + 1 : 1
+    latestConnection = connection
     const each = { request, response, at: performance.now() }
     const isIdle = latest === undefined || latest.closed
     if (isIdle) connection.begun = 0
     if (isIdle || (connection.begun < AT_ONCE && !isHolding(connection))) {
       connection.begun += 1
-      if (arrived.push(each) === 1) setImmediate(beginArrived)
+      if (isIdle && inSuccession >= ALONE_FROM) begin(each)
+      else if (arrived.push(each) === 1) setImmediate(beginArrived)
     } else if (heldInAll < MOST_HELD) {
       holdBack(each, socket, connection, latest)
     } else {
       socket.destroy()
     }
-    connection.latest = response
   }
 }

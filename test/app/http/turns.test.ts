@@ -39,6 +39,32 @@ t.test('requests that arrive in one turn of the event loop begin together, when 
   for (const { socket } of clients) socket.destroy()
 })
 
+t.test('a request of a connection that has sent eight in succession begins as soon as it has arrived', async t => {
+  const { http, origin, answer, names } = await serveSlow(t)
+  const begunAtOnce: boolean[] = []
+  http.server.prependListener('request', () => begunAtOnce.push(false))
+  http.server.on('request', () => {
+    if (names.length === begunAtOnce.length) begunAtOnce.splice(-1, 1, true)
+  })
+  answer()
+  const one = dial(origin)
+  const other = dial(origin)
+  const ask = async ({ socket, received }: typeof one, count: number) => {
+    for (const name of namesOf(count)) {
+      const before = statusesIn(received()).length
+      socket.write(getSlow(name))
+      while (statusesIn(received()).length === before) await turns(1)
+      await turns(SOME)
+    }
+  }
+  await ask(one, 9)
+  await ask(other, 1)
+  await ask(one, 8)
+  const waited = Array.from({ length: 7 }, () => false)
+  t.strictSame(begunAtOnce, [...waited, true, true, false, ...waited, true])
+  for (const { socket } of [one, other]) socket.destroy()
+})
+
 t.test('a request whose connection closes in the turn in which it arrives does not begin', async t => {
   const { http, origin, names } = await serveSlow(t)
   http.server.on('request', ({ socket }) => socket.destroy())
