@@ -49,7 +49,7 @@ export const instantList = (instants: readonly (Date | undefined)[]): string =>
 
 export const numberList = (numbers: readonly (number | undefined)[]): string => list(numbers, String)
 
-/** An array literal of what Drizzle's columns hand to the driver: texts, numbers, booleans and bytes. */
+/** An array literal of values for the driver: texts, numbers, booleans and bytes. */
 export const driverValueList = (values: readonly unknown[]): string =>
   list(values, value => {
     if (value instanceof Uint8Array) return hexElement(Buffer.from(value))
