@@ -125,10 +125,10 @@ export const createHeroStore = (
     find: lookups.create({
       name: 'hero',
       sharedStatement: 'read',
-      columns,
-      select: writer.select(columns).from(heroes).where(eq(heroes.id, key)),
+      columns: { name: columns.name },
+      select: writer.select({ name: columns.name }).from(heroes).where(eq(heroes.id, key)),
       type: 'bigint',
-      read: toHero
+      read: ({ name }, id) => toHero({ id, name })
     }),
 
     async list({ nameContains = '', after = Number.MIN_SAFE_INTEGER, limit = Number.MAX_SAFE_INTEGER }) {

@@ -27,8 +27,9 @@ const connection = () => {
         .split(',')
     )
     const keys = Object.fromEntries(kinds.map((kind, index) => [kind, lists[index]?.join() ?? '']))
+    const hasPosition = text.startsWith('select position')
     const rows = Array.from({ length: Math.max(...lists.map(({ length }) => length)) }, (_, row) => [
-      row + 1,
+      ...(hasPosition ? [row + 1] : []),
       ...lists.map(list => (list[row] === undefined || list[row] === '0' ? null : list[row]))
     ])
     seen.push(keys)
