@@ -1,6 +1,5 @@
 /** What postgres.js keeps of a statement, beside what it documents. */
 interface Statement {
-  execute(): unknown
   /** postgres.js calls one of the two. It replaces `resolve` itself, in the same way, for a statement of its own. */
   resolve?: (rows: unknown[][]) => void
   reject?: (error: unknown) => void
@@ -10,7 +9,7 @@ interface Statement {
 }
 
 /**
- * Sends the statement, and calls `onRows` or `onError` once. Nobody may wait for the statement's own promise, which is
+ * Sends the statement and calls `onRows` or `onError` once. Nobody may wait for the statement's own promise, which is
  * never settled.
  *
  * It does so for the sake of the garbage collections. V8 makes a function that is assigned to a property an old object
@@ -19,10 +18,11 @@ interface Statement {
  * which took four times as long. What the two functions reach is therefore let go as soon as there is an answer.
  */
 export const takeAnswer = (
-  statement: Statement,
+  query: object,
   onRows: (rows: unknown[][]) => void,
   onError: (error: unknown) => void
 ): void => {
+  const statement: Statement = query
   const letGo = (): void => {
     // postgres.js may reject a statement twice.
     statement.resolve = ignore
@@ -43,7 +43,8 @@ export const takeAnswer = (
   }
   statement.resolve = resolve
   statement.reject = reject
-  statement.execute()
+  // postgres.js's own function. Its `execute` calls it behind a promise, which takes a hundredth of the time of a read.
+  Object(statement).handler(statement)
 }
 
 const ignore = (): void => {}

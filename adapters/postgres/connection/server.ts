@@ -45,7 +45,7 @@ export const connectServer = (url: string, options: ServerOptions): Driver => {
       const limited = limit(DEADLINE, resolve, reject)
       if (closed) return limited.reject(closing())
       if (reader === undefined || reader.lost) reader = openLane(hosts, { prepare, lookups: true })
-      reader.send({ text, values, ...limited })
+      reader.send({ text, values, resolve: limited.resolve, reject: limited.reject })
     })
 
   const write: Run = (text, values) =>

@@ -68,6 +68,10 @@ export const createQueue = <Item, Result>({
   let batchesUnderWay = 0
   let slowBatches = 0
   let itemsUnderWay = 0
+  /** Whether a slow batch makes room for another one. */
+  const heedsSlow = usualBatches < maxBatches
+  /** `queueMicrotask` takes twice as long as `then`. */
+  const settled = Promise.resolve()
   /** True while a call of `sendScheduled` is scheduled. */
   let scheduled = false
 
@@ -86,25 +90,29 @@ export const createQueue = <Item, Result>({
     batchesUnderWay += 1
     itemsUnderWay += batch.length
     let isSlow = false
-    const endTimeout = SLOW.begin(() => {
-      isSlow = true
-      slowBatches += 1
-      sendBatches()
-    })
+    const endTimeout = heedsSlow
+      ? SLOW.begin(() => {
+          isSlow = true
+          slowBatches += 1
+          sendBatches()
+        })
+      : undefined
     await sendBatch(batch, queue)
-    endTimeout()
+    endTimeout?.()
     batchesUnderWay -= 1
     itemsUnderWay -= batch.length
     if (isSlow) slowBatches -= 1
-    schedule()
+    if (waiting.length > 0) schedule()
   }
 
   const schedule = (): void => {
     if (scheduled) return
     scheduled = true
-    // Node runs all promise callbacks before what one of them hands to `nextTick`.
-    queueMicrotask(() => process.nextTick(sendScheduled))
+    settled.then(sendNextTick)
   }
+
+  // Node runs all promise callbacks before what one of them hands to `nextTick`.
+  const sendNextTick = (): void => process.nextTick(sendScheduled)
 
   const sendScheduled = (): void => {
     scheduled = false

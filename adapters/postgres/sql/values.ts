@@ -21,7 +21,10 @@ export const readTexts = (value: unknown): string[] => {
 }
 
 /** Reads a `timestamptz`. */
-export const readInstant = (value: unknown): Date => new Date(Number(value))
+export const readInstant = (value: unknown): Date => {
+  if (value instanceof Date) return value
+  throw new TypeError('the value is no timestamptz')
+}
 
 /** Reads a value that may be null. Null becomes undefined. */
 export const optional = <T>(value: unknown, read: (value: unknown) => T): T | undefined =>

@@ -9,7 +9,7 @@ import { openServer } from '../../../adapters/postgres/database.js'
 import { lockTables } from '../../../adapters/postgres/migrations.js'
 import * as schema from '../../../adapters/postgres/schema.js'
 import { withDriverErrors } from '../../../adapters/postgres/sql/statements.js'
-import { readBytes } from '../../../adapters/postgres/sql/values.js'
+import { readBytes, readInstant } from '../../../adapters/postgres/sql/values.js'
 import { DomainError } from '../../../core/errors.js'
 import { defaultGrantTypes } from '../../../core/grant-types.js'
 import {
@@ -103,9 +103,12 @@ t.test('an error contains neither the values nor the text of the statement', asy
   }
 })
 
-t.test('a value that is not bytes is refused where bytes are due', async t => {
+t.test('a value of another type is refused where bytes or an instant are due', async t => {
   t.equal(readBytes(Uint8Array.of(1, 2, 3)), 'AQID')
   t.throws(() => readBytes('AQID'), TypeError)
+  const instant = new Date()
+  t.equal(readInstant(instant), instant)
+  t.throws(() => readInstant(instant.toISOString()), TypeError)
 })
 
 t.test('the token table has the columns issuedate and expirationdate', async t => {

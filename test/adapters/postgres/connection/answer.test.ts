@@ -9,9 +9,9 @@ import { openLane } from '../../../../adapters/postgres/connection/lane.js'
 const ask = () => {
   const told: unknown[] = []
   const statement = {
-    executed: 0,
-    execute() {
-      this.executed += 1
+    sent: 0,
+    handler(statement: { sent: number }) {
+      statement.sent += 1
     },
     resolve: (_: unknown[][]): void => {},
     reject: (_: unknown): void => {},
@@ -29,7 +29,7 @@ const ask = () => {
 
 t.test('a statement is sent once, and only its first answer counts', async t => {
   const { statement, told } = ask()
-  t.equal(statement.executed, 1)
+  t.equal(statement.sent, 1)
   const { resolve, reject } = statement
   resolve([['a row']])
   t.not(statement.resolve, resolve)
