@@ -5,11 +5,10 @@ import { couldBeIssued, DomainError, type UseCases } from '../../core/index.js'
  * The bearer token in an `Authorization` header (RFC 6750 section 2.1). Undefined when the header is absent, has
  * another scheme or has no token. The scheme may be in upper or lower case (RFC 9110 section 11.1).
  */
-export const bearerToken = (authorization = ''): string | undefined => {
-  const end = authorization.indexOf(' ') + 1
-  if (authorization.slice(0, end).toLowerCase() !== 'bearer ') return undefined
-  return authorization.slice(end).trim() || undefined
-}
+export const bearerToken = (authorization = ''): string | undefined =>
+  BEARER.test(authorization) ? authorization.slice('bearer '.length).trim() || undefined : undefined
+
+const BEARER = /^bearer /i
 
 /** Throws or rejects unless the request's access token is valid and, where `scope` is given, covers it. */
 export type BearerCheck = (request: FastifyRequest, scope: string | undefined) => Promise<unknown>

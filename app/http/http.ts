@@ -136,7 +136,6 @@ export const createHttp = ({
     return503OnClosing: false,
     // At 0.7 Mbit/s a body of 10 MB, the default limit, arrives in 2 minutes.
     requestTimeout: 120_000,
-    connectionTimeout: 120_000,
     http: {
       headersTimeout: 20_000,
       connectionsCheckingInterval: 1000,
