@@ -8,6 +8,7 @@ import { gzip } from './workloads/gzip.js'
 import { housekeeping } from './workloads/housekeeping.js'
 import { list } from './workloads/list.js'
 import { login } from './workloads/login.js'
+import { lone } from './workloads/lone.js'
 import { metrics } from './workloads/metrics.js'
 import { password } from './workloads/password.js'
 import { inProcess } from './workloads/process.js'
@@ -24,6 +25,7 @@ import { workers } from './workloads/workers.js'
 /** The workloads by their names on the command line, in the order of a whole run. */
 export const WORKLOADS: Readonly<Record<string, Workload>> = {
   read,
+  lone,
   clients,
   create,
   refresh,

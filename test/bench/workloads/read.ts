@@ -40,7 +40,6 @@ export const read: Workload = async bench => {
     ...fact('PostgreSQL at 64, × a1', ratioOf(on('64'), a1('64')), { floor: 1.5, goal: 2 }),
     ...fact('PostgreSQL at 16, × a1', ratioOf(on('16'), a1('16')), { floor: 1.3, goal: 1.7 }),
     ...fact('PostgreSQL at 8, × a1', ratioOf(on('8'), a1('8')), { floor: 0.9, goal: 1.2 }),
-    ...fact("PostgreSQL at 1, p50 × a1's", ratioOf(on('1'), a1('1'), 'p50'), { floor: 1.1, goal: 1, atMost: true }),
     ...fact('with the request log, at 64, × a1', ratioOf(logged, a1('64')), { floor: 1, goal: 1.4 }),
     ...fact('PostgreSQL at 64, × this service in memory', ratioOf(on('64'), memory), { floor: 0.5, goal: 0.7 }),
     ...fact('PostgreSQL at 64, × the fastest peer in memory', ratioOf(on('64'), peers), { floor: 2, goal: 5 }),
