@@ -1,28 +1,40 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
+import { createCrypto } from '../../../adapters/crypto/crypto.js'
 import { serveDatabase } from '../../support/database-service.js'
 import { type FloodAnswer, flood } from '../../support/flood.js'
-import { quantile, statuses } from '../../support/load.js'
+import { median, quantile, statuses } from '../../support/load.js'
 import { ask, keptConnection } from '../../support/process.js'
 import { requestText } from '../../support/wire.js'
 import { ADA } from '../../support/world.js'
 
-const CONTROL_SECONDS = 4
-const STORM_SECONDS = 30
-/** The processor time of a hash, in seconds. */
-const HASH_SECONDS = 0.007
+/** A machine changes its speed within seconds, so the reads of each storm are compared with those around it. */
+const ROUNDS = 3
+const CALM_SECONDS = 4
+const STORM_SECONDS = 10
 /** Rounds on a machine that has nothing else to do give 0.9 and more, and a p99 of 1.1 to 1.3 times that without. */
 const LEAST_KEPT = 0.75
 const MOST_TIMES = 3
 
 interface Storm {
+  /** How many logins have succeeded so far. */
+  served(): number
   /** Lets what is under way come to its end, and returns all answers. */
   stop(): Promise<readonly FloodAnswer[]>
 }
 
-const served = (answers: readonly FloodAnswer[]): number => answers.filter(({ status }) => status === 200).length
+/** The processor time of a hash on this machine, in seconds. */
+const timeHashes = async (count: number): Promise<number> => {
+  const { passwords } = createCrypto({ concurrency: 1 })
+  await passwords.hash('a password')
+  const before = process.cpuUsage()
+  for (let i = 0; i < count; i++) await passwords.hash('a password')
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1_000_000 / count
+}
 
 t.test('64 logins at once beside 64 readers, again and again: none waits over 5 s, and the reads go on', async t => {
+  const hashSeconds = await timeHashes(20)
   const { url, logIn, form } = await serveDatabase(t, { TRUST_PROXY: 'loopback', HASH_CONCURRENCY: '1' })
   const { headers } = await logIn()
   await ask(`${url}/heroes`, { headers, body: { name: 'the first' } })
@@ -56,6 +68,7 @@ t.test('64 logins at once beside 64 readers, again and again: none waits over 5 
     }
     const workers = Promise.all(Array.from({ length: addresses }, (_, address) => work(address)))
     return {
+      served: () => answers.filter(({ status }) => status === 200).length,
       async stop() {
         stopping = true
         await workers
@@ -65,37 +78,44 @@ t.test('64 logins at once beside 64 readers, again and again: none waits over 5 
   }
 
   await measure(2)
-  const before = await measure(CONTROL_SECONDS)
   const lone = logInFrom(1)
-  await measure(CONTROL_SECONDS)
-  const loneRate = served(await lone.stop()) / CONTROL_SECONDS
-  const storm = logInFrom(64)
-  const during = await measure(STORM_SECONDS)
-  const logins = await storm.stop()
-  const after = await measure(CONTROL_SECONDS)
+  await measure(CALM_SECONDS)
+  const loneRate = lone.served() / CALM_SECONDS
+  await lone.stop()
+
+  const logins: FloodAnswer[] = []
+  const kept: number[] = []
+  const times: number[] = []
+  let servedInStorms = 0
+  let calm = await measure(CALM_SECONDS)
+  for (let round = 0; round < ROUNDS; round++) {
+    const storm = logInFrom(64)
+    const during = await measure(STORM_SECONDS)
+    const rate = storm.served() / STORM_SECONDS
+    servedInStorms += storm.served()
+    logins.push(...(await storm.stop()))
+    const after = await measure(CALM_SECONDS)
+    const left = 1 - rate * hashSeconds
+    kept.push((2 * during.rate) / (calm.rate + after.rate) / left)
+    times.push(during.p99 / Math.max(calm.p99, after.p99))
+    t.comment(`reads: ${calm.rate.toFixed()}, ${during.rate.toFixed()}, ${after.rate.toFixed()} a second`)
+    t.comment(`their p99: ${calm.p99.toFixed(1)}, ${during.p99.toFixed(1)}, ${after.p99.toFixed(1)} ms`)
+    t.comment(`the hashes, of ${(hashSeconds * 1000).toFixed(1)} ms each, leave ${left.toFixed(2)} of a core`)
+    calm = after
+  }
 
   const slowest = quantile(logins, 1)
-  const rate = served(logins) / STORM_SECONDS
+  const rate = servedInStorms / (ROUNDS * STORM_SECONDS)
   const told = `${JSON.stringify(statuses(logins))}, ${rate.toFixed(1)} a second, one by one ${loneRate.toFixed(1)}`
   t.comment(`logins: ${told}, p50 ${quantile(logins, 0.5).toFixed()} ms, at most ${slowest.toFixed()} ms`)
   // This process and its 64 readers share the cores with the service, and delay its own requests as much as its reads.
-  t.ok(slowest <= 5000 + during.p99, `the slowest of the logins (${told}) took ${slowest.toFixed()} ms`)
+  t.ok(slowest <= 5000 + calm.p99, `the slowest of the logins (${told}) took ${slowest.toFixed()} ms`)
   // On a machine that is too busy for 64 hashes in five seconds some are refused, and no fewer are served for that.
   t.ok(
     logins.every(({ status }) => status === 200 || status === 503),
     told
   )
   t.ok(rate >= 0.8 * loneRate, told)
-
-  const control = { rate: (before.rate + after.rate) / 2, p99: Math.max(before.p99, after.p99) }
-  const kept = during.rate / control.rate
-  const left = 1 - rate * HASH_SECONDS
-  t.comment(`reads: ${before.rate.toFixed()}, ${during.rate.toFixed()}, ${after.rate.toFixed()} a second`)
-  t.comment(`their p99: ${before.p99.toFixed(1)}, ${during.p99.toFixed(1)}, ${after.p99.toFixed(1)} ms`)
-  t.ok(
-    kept >= LEAST_KEPT * left,
-    `the reads keep ${kept.toFixed(2)}, and the hashes leave ${left.toFixed(2)} of a core`
-  )
-  const times = during.p99 / control.p99
-  t.ok(times <= MOST_TIMES, `the p99 of the reads is ${times.toFixed(2)} times what it is without`)
+  t.ok(median(kept) >= LEAST_KEPT, `the reads keep ${median(kept).toFixed(2)} of what the hashes leave`)
+  t.ok(median(times) <= MOST_TIMES, `the p99 of the reads is ${median(times).toFixed(2)} times what it is without`)
 })
