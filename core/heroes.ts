@@ -40,7 +40,7 @@ export interface HeroUseCases {
 
 export const createHeroUseCases = (
   { heroes, secrets, clock }: Pick<Ports, 'heroes' | 'secrets' | 'clock'>,
-  { verifyBearer }: Pick<BearerUseCases, 'verifyBearer'>
+  { checkBearer }: Pick<BearerUseCases, 'checkBearer'>
 ): HeroUseCases => ({
   async heroPage(query) {
     const { limit } = query
@@ -69,7 +69,7 @@ export const createHeroUseCases = (
 
   async createHeroIfAuthorized(hero, accessToken) {
     if (heroes.insertIfAuthorized === undefined || faultIn(hero) !== undefined) {
-      await verifyBearer(accessToken)
+      await checkBearer(accessToken)
       return createHero(heroes, hero)
     }
     if (!couldBeIssued(accessToken)) throw invalidToken()

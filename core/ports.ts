@@ -236,6 +236,13 @@ export interface TokenStore {
    */
   findByAccess(digest: Digest): Promise<AccessToken | undefined>
   /**
+   * When the token expires that {@link findByAccess} would find.
+   *
+   * For stores to which every column costs time, as most requests ask for it. A store of another kind leaves the method
+   * out.
+   */
+  findExpiry?(digest: Digest): Promise<Date | undefined>
+  /**
    * The token that has this refresh token, spent or not, unless its grant was revoked; `spent` tells how it was spent.
    * The caller judges its expiry.
    */

@@ -8,10 +8,12 @@ import { key, type Lookups } from './lookup/lookups.js'
 import { createPlainRotation } from './plain-rotation.js'
 import { createRotation } from './rotation.js'
 import { grants, tokens } from './schema.js'
-import { type Row, typed } from './sql/columns.js'
+import { epochOf, type Row, typed } from './sql/columns.js'
 import { builder, withDriverErrors } from './sql/statements.js'
 import { IS_LIVE } from './sql/token-rows.js'
-import { bytes, optional, readBytes, readInstant, readTexts } from './sql/values.js'
+import { bytes, optional, readBytes, readEpoch, readInstant, readTexts } from './sql/values.js'
+
+const expiryColumns = { expiresAt: epochOf(tokens.expiresAt) }
 
 const accessColumns = {
   grantId: typed(tokens.grantId),
@@ -50,6 +52,9 @@ const readRefresh = (row: Row): RefreshToken => ({
   spent: optional(row.spentAt, at => ({ at: readInstant(at), nonce: optional(row.nonce, readBytes) }))
 })
 
+/** {@link IS_LIVE} for the access token with this digest. */
+const hasLiveAccess = and(eq(tokens.accessDigest, key), sql.raw(IS_LIVE))
+
 /** Few enough that one statement stays far below its time limit. */
 const NONCES_PER_STATEMENT = 5000
 
@@ -72,14 +77,21 @@ export const createTokenStore = (driver: Pick<Driver, 'write' | 'writers'>, look
   return {
     insert: createIssuing(driver),
 
+    findExpiry: lookups.create({
+      name: 'expiry',
+      sharedStatement: 'read',
+      columns: expiryColumns,
+      select: writer.select(expiryColumns).from(tokens).where(hasLiveAccess),
+      type: 'bytea',
+      value: bytes,
+      read: ({ expiresAt }) => readEpoch(expiresAt)
+    }),
+
     findByAccess: lookups.create({
       name: 'token_by_access',
       sharedStatement: 'read',
       columns: accessColumns,
-      select: writer
-        .select(accessColumns)
-        .from(tokens)
-        .where(and(eq(tokens.accessDigest, key), sql.raw(IS_LIVE))),
+      select: writer.select(accessColumns).from(tokens).where(hasLiveAccess),
       type: 'bytea',
       value: bytes,
       read: readAccess

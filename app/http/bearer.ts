@@ -14,14 +14,14 @@ const BEARER = /^bearer /i
 export type BearerCheck = (request: FastifyRequest, scope: string | undefined) => Promise<unknown>
 
 export const createBearerCheck =
-  (useCases: Pick<UseCases, 'verifyBearer'>): BearerCheck =>
+  (useCases: Pick<UseCases, 'checkBearer'>): BearerCheck =>
   (request, scope) => {
     const token = bearerToken(request.headers.authorization)
     // A throw, not a rejection, so that the work which would run beside the check is not started.
     if (token !== undefined && !couldBeIssued(token)) {
       throw new DomainError('invalid_token', 'the access token is malformed: send it as it was issued')
     }
-    return useCases.verifyBearer(token, scope)
+    return useCases.checkBearer(token, scope)
   }
 
 /**

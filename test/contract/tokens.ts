@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Token } from '../../core/model.js'
+import { expiryContract } from './expiry.js'
 import { plainRefreshContract } from './plain-refresh.js'
 import {
   accessOf,
@@ -22,6 +23,7 @@ import { withoutUserContract } from './tokens-without-user.js'
 
 export const tokenContract = (test: TestFunction, createStores: CreateStores): void => {
   storingContract(test, createStores)
+  expiryContract(test, createStores)
   rotationContract(test, createStores)
   plainRefreshContract(test, createStores)
   endingContract(test, createStores)

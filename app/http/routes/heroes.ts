@@ -50,7 +50,7 @@ type HeroUseCases = Pick<
   | 'createHeroIfAuthorized'
   | 'replaceHero'
   | 'removeHero'
-  | 'verifyBearer'
+  | 'checkBearer'
 >
 
 export const heroRoutes = (http: Http, useCases: HeroUseCases, options: HeroRouteOptions): void => {
