@@ -44,6 +44,8 @@ interface Kind extends Find {
   readonly statement: SharedStatement
   /** A power of two from 2 on, which no other kind has. */
   readonly bit: number
+  /** Makes a row of the values from the place of its first column on. */
+  readRow(values: readonly unknown[], start: number): Row
   /** Its look-ups in the batch that is being sent. */
   batch: WaitingLookup[]
   /** True from the first time that a statement found a table of this kind locked until one over the pool succeeds. */
@@ -60,8 +62,7 @@ interface Item {
   readonly value: Value
 }
 
-type Values = readonly unknown[]
-type WaitingLookup = Waiting<Item, Values | undefined>
+type WaitingLookup = Waiting<Item, Row | undefined>
 
 /** Look-ups of one kind. */
 interface Group {
@@ -124,12 +125,11 @@ export const createLookups = (
     const single = isSingle(groups)
     let column = single ? 0 : 1
     for (const { kind, lookups } of groups) {
-      const end = column + kind.width
-      for (const row of rows) {
-        const index = single ? 0 : Number(row[0]) - 1
-        lookups[index]?.resolve(row[column] === null ? undefined : row.slice(column, end))
+      for (const values of rows) {
+        const index = single ? 0 : Number(values[0]) - 1
+        lookups[index]?.resolve(values[column] === null ? undefined : kind.readRow(values, column))
       }
-      column = end
+      column += kind.width
     }
   }
 
@@ -204,11 +204,10 @@ export const createLookups = (
   return {
     create({ name, select, columns, type, value = key => key, read, sharedStatement = name }) {
       const width = Object.keys(columns).length
-      const readRow = rowReader(columns)
       const statement = statements.get(sharedStatement) ?? { kinds: [] }
       statements.set(sharedStatement, statement)
       const state = { statement, bit: nextBit, batch: [], locked: false, forPool: [], onPool: false }
-      const kind: Kind = { text: select.toSQL().sql, type, width, ...state }
+      const kind: Kind = { text: select.toSQL().sql, type, width, readRow: rowReader(columns), ...state }
       statement.kinds.push(kind)
       nextBit *= 2
       return key =>
@@ -216,7 +215,7 @@ export const createLookups = (
           queue.add({
             item: { kind, value: value(key) },
             askedAt: performance.now(),
-            resolve: values => resolve(values && read(readRow(values), key)),
+            resolve: row => resolve(row && read(row, key)),
             reject
           })
         })

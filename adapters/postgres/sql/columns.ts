@@ -30,12 +30,12 @@ export const epochOf = (column: PgColumn): SQL => sql`date_part('epoch', ${colum
 export const listed = (columns: Columns): string =>
   new PgDialect().sqlToQuery(sql.join(Object.values(columns), sql`, `)).sql
 
-/** Returns a function that makes a {@link Row} of values in the order of the columns. */
-export const rowReader = (columns: Columns): ((values: readonly unknown[]) => Row) => {
+/** Returns a function that makes a {@link Row} of values in the order of the columns, of which the first is at `start`. */
+export const rowReader = (columns: Columns): ((values: readonly unknown[], start?: number) => Row) => {
   const names = Object.keys(columns)
-  return values => {
+  return (values, start = 0) => {
     const row: Record<string, unknown> = {}
-    let index = 0
+    let index = start
     for (const name of names) row[name] = values[index++]
     return row
   }
