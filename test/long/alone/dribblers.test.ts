@@ -20,6 +20,8 @@ const AT_ONCE = 200
 /** How many of them send at a time. */
 const PART = 50
 const READERS = 16
+/** A machine changes its speed within seconds, so the reads are compared with those before and behind. */
+const CALM_SECONDS = 5
 const LEAST_KEPT = 0.75
 const LONGEST_SECONDS = 1
 /** The time for the headers of a request, in seconds, and how late the service may notice that it is over. */
@@ -86,7 +88,7 @@ t.test(
     }
 
     await measure(sleep(1000))
-    const control = await measure(sleep(3000))
+    const before = await measure(sleep(CALM_SECONDS * 1000))
     const used = await connectMany(requestText('GET', '/health/live', {}))
     const startedAt = performance.now()
     const counted = startStopwatch()
@@ -100,11 +102,7 @@ t.test(
     const slow = [...silent, ...heads]
     const firstEnd = Promise.race(slow.map(({ closed }) => closed)).then(() => (performance.now() - startedAt) / 1000)
     const during = await measure(firstEnd)
-    const kept = during.rate / control.rate
-    const told = `reads keep ${kept.toFixed(2)}, and newcomers wait ${during.longest} s at most`
-    t.comment(told)
-    t.ok(kept >= LEAST_KEPT, told)
-    t.ok(during.longest <= LONGEST_SECONDS, told)
+    t.ok(during.longest <= LONGEST_SECONDS, `newcomers wait ${during.longest} s at most`)
 
     const ended = (await firstEnd).toFixed(1)
     t.ok(Number(ended) >= HEAD_SECONDS, `the first connection ends after ${ended} s`)
@@ -122,5 +120,12 @@ t.test(
       bodies.every(({ received, socket }) => received() === '' && !socket.destroyed),
       'bodies have more time'
     )
+
+    for (const { socket } of open) socket.destroy()
+    await Promise.all(open.map(({ closed }) => closed))
+    const after = await measure(sleep(CALM_SECONDS * 1000))
+    const kept = (2 * during.rate) / (before.rate + after.rate)
+    const rates = [before, during, after].map(({ rate }) => rate.toFixed()).join(', ')
+    t.ok(kept >= LEAST_KEPT, `reads keep ${kept.toFixed(2)}: ${rates} for a second of the loop`)
   }
 )
