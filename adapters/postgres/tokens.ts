@@ -8,12 +8,12 @@ import { key, type Lookups } from './lookup/lookups.js'
 import { createPlainRotation } from './plain-rotation.js'
 import { createRotation } from './rotation.js'
 import { grants, tokens } from './schema.js'
-import { epochOf, type Row, typed } from './sql/columns.js'
+import { type Row, typed } from './sql/columns.js'
 import { builder, withDriverErrors } from './sql/statements.js'
 import { IS_LIVE } from './sql/token-rows.js'
-import { bytes, optional, readBytes, readEpoch, readInstant, readTexts } from './sql/values.js'
+import { bytes, optional, readBytes, readInstant, readTexts } from './sql/values.js'
 
-const expiryColumns = { expiresAt: epochOf(tokens.expiresAt) }
+const expiryColumns = { expiresAt: typed(tokens.expiresAt) }
 
 const accessColumns = {
   grantId: typed(tokens.grantId),
@@ -84,7 +84,7 @@ export const createTokenStore = (driver: Pick<Driver, 'write' | 'writers'>, look
       select: writer.select(expiryColumns).from(tokens).where(hasLiveAccess),
       type: 'bytea',
       value: bytes,
-      read: ({ expiresAt }) => readEpoch(expiresAt)
+      read: ({ expiresAt }) => readInstant(expiresAt)
     }),
 
     findByAccess: lookups.create({

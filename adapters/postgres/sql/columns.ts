@@ -20,12 +20,6 @@ export const typed = <Column extends PgColumn>(column: Column): SQL<GetColumnDat
   return cast
 }
 
-/**
- * A `timestamptz` as the seconds since 1970, for `readEpoch`. PostgreSQL writes a number and Node reads it in less time
- * than a date: a column of a read costs 1 % of its time less. Its type outlives a change of the column's.
- */
-export const epochOf = (column: PgColumn): SQL => sql`date_part('epoch', ${column})`
-
 /** The columns as the list after `select` or `returning`. */
 export const listed = (columns: Columns): string =>
   new PgDialect().sqlToQuery(sql.join(Object.values(columns), sql`, `)).sql

@@ -26,12 +26,6 @@ export const readInstant = (value: unknown): Date => {
   throw new TypeError('the value is no timestamptz')
 }
 
-/** Reads what PostgreSQL's `date_part('epoch', …)` gives: seconds with their fraction. Instants have whole milliseconds. */
-export const readEpoch = (value: unknown): Date => {
-  if (typeof value === 'number') return new Date(Math.round(value * 1000))
-  throw new TypeError('the value is no number')
-}
-
 /** Reads a value that may be null. Null becomes undefined. */
 export const optional = <T>(value: unknown, read: (value: unknown) => T): T | undefined =>
   value === null ? undefined : read(value)

@@ -9,7 +9,7 @@ import { openServer } from '../../../adapters/postgres/database.js'
 import { lockTables } from '../../../adapters/postgres/migrations.js'
 import * as schema from '../../../adapters/postgres/schema.js'
 import { withDriverErrors } from '../../../adapters/postgres/sql/statements.js'
-import { readBytes, readEpoch, readInstant } from '../../../adapters/postgres/sql/values.js'
+import { readBytes, readInstant } from '../../../adapters/postgres/sql/values.js'
 import { DomainError } from '../../../core/errors.js'
 import { defaultGrantTypes } from '../../../core/grant-types.js'
 import {
@@ -109,8 +109,6 @@ t.test('a value of another type is refused where bytes or an instant are due', a
   const instant = new Date()
   t.equal(readInstant(instant), instant)
   t.throws(() => readInstant(instant.toISOString()), TypeError)
-  t.strictSame(readEpoch(instant.getTime() / 1000), instant)
-  t.throws(() => readEpoch(instant), TypeError)
 })
 
 t.test('the token table has the columns issuedate and expirationdate', async t => {
