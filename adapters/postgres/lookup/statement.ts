@@ -15,7 +15,7 @@ export interface Form {
   from(parameters: readonly Parameter[]): string
   /** What stands in the select in place of $1. */
   keyExpression(parameter: Parameter): string
-  /** Whether a select of one column stands as a value in the list of columns. It is planned to run once. */
+  /** Whether a select of one column becomes a value in the list after `select`, and is not joined. */
   readonly hasValues: boolean
 }
 
