@@ -110,6 +110,28 @@ export const logIn = async (stores: Stores, parties: Parties, changes: Partial<T
   return token
 }
 
+/** Stores tokens that no look-up by their access tokens finds, each under a grant of its own, by what has ended them. */
+export const endedTokens = async (stores: Stores): Promise<Readonly<Record<string, RefreshToken>>> => {
+  const { tokens, grants, users, clients } = stores
+  const parties = await register(stores)
+  const revoked = await logIn(stores, parties)
+  await tokens.revokeAccess(revoked.accessDigest, at(1))
+  const rotated = await logIn(stores, parties)
+  await tokens.rotate(rotated.refreshDigest, someSpend(), tokenUnder(rotated.grant))
+  const ended = await logIn(stores, parties)
+  await grants.revoke(ended.grant.id, at(1))
+  const others = await register(stores)
+  const ofRevoked = await logIn(stores, others)
+  await users.revoke(others.user.username, at(1))
+  const gone = await register(stores)
+  const ofGone = await logIn(stores, gone)
+  await users.remove(gone.user.username)
+  const closed = await register(stores)
+  const ofClosed = await logIn(stores, closed)
+  await clients.remove(closed.client.id)
+  return { revoked, rotated, ended, ofRevoked, ofGone, ofClosed }
+}
+
 export const authorize = async (stores: Stores, parties: Parties, changes: Partial<Code> = {}): Promise<Code> => {
   const code = codeUnder(grantTo(parties), changes)
   if (!(await stores.codes.insert(code, parties.user.generation))) throw new Error('the code is not stored')
