@@ -180,6 +180,9 @@ t.test('no statement reads a table whole, except full lists and the search by a 
     'codes.burn': () => codes.burn(burnt.digest),
     'tokens.findByAccess': () => tokens.findByAccess(accessDigest),
     'tokens.findByAccess of several': () => Promise.all([tokens.findByAccess(accessDigest), tokens.findByAccess('')]),
+    'tokens.findByAccess with heroes.find': () => Promise.all([tokens.findByAccess(accessDigest), heroes.find(2)]),
+    'tokens.findByAccess with several of heroes.find': () =>
+      Promise.all([tokens.findByAccess(accessDigest), heroes.find(1), heroes.find(2)]),
     'tokens.findExpiry': () => findExpiry(accessDigest),
     'tokens.findExpiry of several': () => Promise.all([findExpiry(accessDigest), findExpiry('')]),
     'tokens.findExpiry with heroes.find': () => Promise.all([findExpiry(accessDigest), heroes.find(2)]),

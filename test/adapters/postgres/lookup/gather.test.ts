@@ -217,27 +217,29 @@ t.test('whichever items share a statement, each gets exactly the result that it 
   })
 
   await t.test('look-ups of two kinds at once, and one that fails between them', async t => {
-    const find = tokens.findExpiry?.bind(tokens)
-    if (find === undefined) throw new Error('the store has no such look-up')
     const { accessToken } = await useCases.issueToken(client, { ...blankRequest, grantType: 'password', ...ADA })
     const digest = await ports.secrets.digest(accessToken)
     const [hero] = await heroes.list({ nameContains: undefined, after: undefined, limit: 1 })
-    const expiry = await find(digest)
-    t.ok(hero && expiry)
     const id = hero?.id ?? 0
     const none = 'A'.repeat(43)
-    const asked = [
-      [find(digest), heroes.find(id)],
-      [find(none), heroes.find(-1), heroes.find(id)],
-      [find(digest), find(none), heroes.find(-1)]
-    ]
-    t.strictSame(await Promise.all(asked.map(together => Promise.all(together))), [
-      [expiry, hero],
-      [undefined, undefined, hero],
-      [expiry, undefined, undefined]
-    ])
-    const failing = [find(digest), heroes.find(Number.NaN), heroes.find(id)]
-    t.match(await Promise.allSettled(failing), [{ value: expiry }, { reason: { code: '22P02' } }, { value: hero }])
+    const { findByAccess, findExpiry } = tokens
+    // The one finds several columns, the other finds one.
+    for (const find of [findByAccess, findExpiry]) {
+      const token = await find?.(digest)
+      t.ok(hero && token)
+      const asked = [
+        [find?.(digest), heroes.find(id)],
+        [find?.(none), heroes.find(-1), heroes.find(id)],
+        [find?.(digest), find?.(none), heroes.find(-1)]
+      ]
+      t.strictSame(await Promise.all(asked.map(together => Promise.all(together))), [
+        [token, hero],
+        [undefined, undefined, hero],
+        [token, undefined, undefined]
+      ])
+      const failing = [find?.(digest), heroes.find(Number.NaN), heroes.find(id)]
+      t.match(await Promise.allSettled(failing), [{ value: token }, { reason: { code: '22P02' } }, { value: hero }])
+    }
   })
 
   await t.test('heroes inserted at once: each name is stored once', async () => {
