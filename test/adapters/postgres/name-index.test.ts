@@ -15,6 +15,8 @@ import { startProcess } from '../../support/process.js'
 
 const INDEX = 'hero_name_trigrams'
 const MANY = 10_001
+/** The key of the advisory lock under which the index is made. */
+const LOCK = 4_372_061_960
 
 interface Place {
   readonly url: string
@@ -44,6 +46,25 @@ t.test('of twenty instances that migrate at once, none fails, and there is one i
   t.same(new Set(await Promise.all(instances.map(({ migrate }) => migrate()))), new Set([undefined]))
   t.ok(await hasIndex(sql))
   t.equal((await instances[0]?.inspect())?.nameIndex, undefined)
+})
+
+t.test('an instance that waited while another made the index makes none', async t => {
+  const { sql, open } = await createPlace(t)
+  const instances = await Promise.all([open(), open()])
+  await Promise.all(instances.map(({ migrate }) => migrate()))
+  await sql.unsafe(`drop index ${INDEX}`)
+  await sql`begin`
+  await sql`select pg_advisory_xact_lock(${LOCK})`
+  const both = Promise.all(instances.map(({ migrate }) => migrate()))
+  const waiting = async (): Promise<number> =>
+    (
+      await sql`select from pg_locks where locktype = 'advisory' and not granted and database =
+        (select oid from pg_database where datname = current_database())`
+    ).length
+  while ((await waiting()) < 2) await sleep(10)
+  await sql`commit`
+  t.same(await both, [undefined, undefined])
+  t.ok(await hasIndex(sql))
 })
 
 t.test('a part of a name finds what JavaScript finds, through the index too', async t => {
