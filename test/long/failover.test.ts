@@ -18,16 +18,19 @@ const { stage } = await createFaults(service, () => pair.primary().url)
 t.test(
   'ten times the primary is killed and the standby promoted, and nothing that was acknowledged is lost',
   async t => {
-    let refused = 0
+    const { headers } = await logIn()
     for (let round = 1; round <= ROUNDS; round++) {
-      refused += await stage(t, `round ${round}`, async () => {
+      await stage(t, `round ${round}`, async () => {
         await pair.primary().kill()
+        // Later rounds may be so quick that every write waits for the new primary.
+        if (round === 1) {
+          const { status } = await ask(`${url}/heroes`, { headers, body: { name: 'early' } })
+          t.equal(status, 503, 'a write is refused while there is no primary')
+        }
         await pair.promote()
       })
       await pair.rejoin()
     }
-    // In a round that is quick enough every write waits for the new primary.
-    t.ok(refused > 0, 'the faults are noticed')
   }
 )
 
