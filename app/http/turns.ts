@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { type Arrived, type Connection, connectionOf, isHolding } from './connections.js'
+import { hasBody } from './framing.js'
 
 /** What Node calls for a request whose head has arrived. */
 type Handle = (request: IncomingMessage, response: ServerResponse) => void
@@ -21,7 +22,8 @@ const ALONE_FROM = 8
  * Begins the requests that arrive in one turn of the event loop together, when all of them have arrived: then their
  * look-ups share statements, and their answers leave one after the other. A client that gets each answer by itself is
  * woken for each, which takes a third of the time that a read in memory takes. The request of a connection that seems to
- * be alone has nobody to wait for and begins at once: that saves a fiftieth of the time of a read.
+ * be alone has nobody to wait for and begins at once, unless it has a body: that saves a fiftieth of the time of a read. A
+ * body that came along with its head is only read behind the head, and a request whose body is there may be served faster.
  *
  * Makes requests wait for their turn that a client sends without waiting for answers. Node parses 64 kB at once, which may
  * be two thousand requests, and would begin them all: one connection at 1 MB/s would hold up everybody for a second. Of a
@@ -114,7 +116,7 @@ export const createTurns = (handle: Handle): Handle => {
     if (isIdle) connection.begun = 0
     if (isIdle || (connection.begun < AT_ONCE && !isHolding(connection))) {
       connection.begun += 1
-      if (isIdle && inSuccession >= ALONE_FROM) begin(each)
+      if (isIdle && inSuccession >= ALONE_FROM && !hasBody(request)) begin(each)
       else if (arrived.push(each) === 1) setImmediate(beginArrived)
     } else if (heldInAll < MOST_HELD) {
       holdBack(each, socket, connection, latest)

@@ -65,6 +65,18 @@ t.test('a hero whose request has arrived as a whole is stored in the step that j
   t.strictSame([status, ...calls], [409, 'insertIfAuthorized'])
 })
 
+t.test('so is each hero of a connection that is alone', async t => {
+  const { origin, opened, calls } = await serve(t)
+  const open = await opened()
+  const { socket, received } = dial(origin)
+  for (let count = 1; count <= 20; count++) {
+    socket.write(post(open, `{"name":"${count}"}`).replace('connection: close\r\n', ''))
+    while (statusesIn(received()).length < count) await turns(1)
+  }
+  t.strictSame(calls, Array(20).fill('insertIfAuthorized'))
+  socket.destroy()
+})
+
 t.test('whoever has no token is refused before anything else, whatever is wrong with the body', async t => {
   const { opened, ask } = await serve(t, { bodyLimit: 100 })
   const open = await opened()

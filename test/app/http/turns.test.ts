@@ -65,6 +65,25 @@ t.test('a request of a connection that has sent eight in succession begins as so
   for (const { socket } of [one, other]) socket.destroy()
 })
 
+t.test('a request with a body begins when all of it that came along has arrived', async t => {
+  const { http, answer } = createSlowHttp()
+  const arrivedWhole: boolean[] = []
+  http.addHook('onRequest', async ({ raw }) => {
+    arrivedWhole.push(raw.complete)
+  })
+  await listen(http)
+  t.teardown(() => http.close())
+  answer()
+  const { socket, received } = dial(http.listeningOrigin)
+  for (const name of namesOf(10)) {
+    const before = statusesIn(received()).length
+    socket.write(postSlow(name))
+    while (statusesIn(received()).length === before) await turns(1)
+  }
+  t.strictSame(arrivedWhole, Array(10).fill(true))
+  socket.destroy()
+})
+
 t.test('a request whose connection closes in the turn in which it arrives does not begin', async t => {
   const { http, origin, names } = await serveSlow(t)
   http.server.on('request', ({ socket }) => socket.destroy())
