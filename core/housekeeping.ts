@@ -11,8 +11,8 @@ export interface HousekeepingUseCases {
   sweep(signal?: { readonly aborted: boolean }): Promise<void>
 }
 
-/** Rows per statement: enough to be worth a statement, and few enough that its locks delay nobody noticeably. */
-const BATCH = 1000
+/** Rows per statement: enough to be worth a statement, and few enough that nobody waits noticeably while it runs. */
+const BATCH = 100
 
 /**
  * Rows are removed this long after they have expired. The successor of a token that expires during its refresh is

@@ -1,5 +1,5 @@
-import { setTimeout as rest } from 'node:timers/promises'
 import type { Run, Value } from './connection/driver.js'
+import { restSince } from './rest.js'
 
 /** How many grants one statement ends. With their tokens this takes some 7 ms of PostgreSQL's time. */
 const PIECE = 200
@@ -46,6 +46,6 @@ const inPieces = async (write: Run, piece: string, values: readonly Value[]): Pr
     const startedAt = performance.now()
     const [row] = await write(piece, values)
     ended = Number(row?.[0])
-    if (ended === PIECE) await rest(performance.now() - startedAt)
+    if (ended === PIECE) await restSince(startedAt)
   }
 }

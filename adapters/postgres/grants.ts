@@ -3,6 +3,7 @@ import type { Grant } from '../../core/model.js'
 import type { GrantStore } from '../../core/ports.js'
 import type { Driver, Value } from './connection/driver.js'
 import { key, type Lookups } from './lookup/lookups.js'
+import { restSince } from './rest.js'
 import { grants } from './schema.js'
 import { type Row, typed } from './sql/columns.js'
 import { builder, withDriverErrors } from './sql/statements.js'
@@ -97,12 +98,16 @@ export const createGrantStore = ({ write, transaction }: Driver, lookups: Lookup
       await withDriverErrors(writer.update(grants).set({ revokedAt: at }).where(eq(grants.id, id)))
     },
 
-    removeExpired: (at, limit) =>
-      transaction('grant.sweep', async run => {
+    async removeExpired(at, limit) {
+      const startedAt = performance.now()
+      const removed = await transaction('grant.sweep', async run => {
         const picked = await run(PICK, [at, limit])
         // A separate statement: it sees every token that was stored under the grants before they were locked.
         if (picked.length > 0) await run(REMOVE, [`{${picked.join()}}`, at])
         return picked.length
       })
+      if (removed === limit) await restSince(startedAt)
+      return removed
+    }
   }
 }
