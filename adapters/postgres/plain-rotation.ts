@@ -64,12 +64,13 @@ export const createPlainRotation = (
       instantList(refreshes.map(({ successor }) => successor.expiresAt)),
       instantList(refreshes.map(({ successor }) => successor.refreshExpiresAt))
     ])
-    const outcomes = new Map(rows.map(([position, isSpent, ...grant]) => [Number(position) - 1, { isSpent, grant }]))
+    const outcomes: unknown[][] = []
+    for (const row of rows) outcomes[Number(row[0]) - 1] = row
     return refreshes.map(({ spend, successor }, index): Token | 'overtaken' | undefined => {
-      const outcome = outcomes.get(index)
+      const outcome = outcomes[index]
       if (outcome === undefined) return undefined
-      if (outcome.isSpent !== true) return 'overtaken'
-      const grant = readGrant(readGrantRow(outcome.grant))
+      if (outcome[1] !== true) return 'overtaken'
+      const grant = readGrant(readGrantRow(outcome, 2))
       return {
         accessDigest: successor.accessDigest,
         refreshDigest: successor.refreshDigest,

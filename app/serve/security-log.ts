@@ -9,9 +9,10 @@ const WARNINGS: ReadonlySet<SecurityEvent['event']> = new Set<SecurityEvent['eve
 
 /** Writes one line for each event. A logger of pino will do. */
 export const createSecurityLog = (lines: Lines): Events => ({
-  tell({ requestId, ...event }) {
-    const line = { ...event, reqId: requestId }
-    if (WARNINGS.has(event.event)) lines.warn(line)
-    else lines.info(line)
+  tell(event) {
+    if (WARNINGS.has(event.event)) lines.warn?.(lineOf(event))
+    else lines.info?.(lineOf(event))
   }
 })
+
+const lineOf = ({ requestId, ...event }: SecurityEvent): object => ({ ...event, reqId: requestId })

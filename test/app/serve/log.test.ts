@@ -2,6 +2,7 @@ import t from 'tap'
 import { jsonRoutes } from '../../../app/http/bodies.js'
 import { HttpError } from '../../../app/http/errors.js'
 import { createLog } from '../../../app/serve/log.js'
+import { createSecurityLog } from '../../../app/serve/security-log.js'
 import { createTestHttp, listen } from '../../support/http.js'
 import { recordLog } from '../../support/recorded-log.js'
 import { serveWhoLeaves } from '../../support/sample-routes.js'
@@ -52,7 +53,7 @@ t.test("lines of fields alone are as pino's own", async t => {
       const texts: string[] = []
       const { logger, lines } = createLog(level, { write: line => texts.push(line) }, { worker })
       for (const kind of ['info', 'warn'] as const) {
-        lines[kind](fields)
+        lines[kind]?.(fields)
         const [own, ...others] = texts.splice(0)
         logger[kind](fields)
         const [pinos] = texts.splice(0)
@@ -61,6 +62,34 @@ t.test("lines of fields alone are as pino's own", async t => {
         t.same(others, [])
       }
     }
+  }
+})
+
+t.test('an event is written from its own level on, and its line is not even made below that', async t => {
+  for (const [level, ...written] of [['info', 'user.added', 'grant.stolen'], ['warn', 'grant.stolen'], ['error']]) {
+    const texts: string[] = []
+    const { lines } = createLog(level ?? '', { write: line => texts.push(line) })
+    const log = createSecurityLog(lines)
+    let made = 0
+    const client = (): string => {
+      made += 1
+      return 'app'
+    }
+    log.tell({ event: 'user.added', user: 1 })
+    log.tell({
+      event: 'grant.stolen',
+      reason: 'code',
+      user: 1,
+      grant: 'g',
+      get client() {
+        return client()
+      }
+    })
+    t.strictSame(
+      texts.map(text => JSON.parse(text).event),
+      written
+    )
+    t.equal(made > 0, written.includes('grant.stolen'))
   }
 })
 
