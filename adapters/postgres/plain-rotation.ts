@@ -43,6 +43,8 @@ select position::int4, position = any(array(select position from spent)), id, us
 from held`
 
 const readGrantRow = rowReader(grantColumns)
+/** The first column of the grant, behind the position and whether the token was spent. */
+const GRANT_FROM = 2
 
 const earlier = (one: Date, other: Date): Date => (one < other ? one : other)
 
@@ -69,8 +71,9 @@ export const createPlainRotation = (
     return refreshes.map(({ spend, successor }, index): Token | 'overtaken' | undefined => {
       const outcome = outcomes[index]
       if (outcome === undefined) return undefined
-      if (outcome[1] !== true) return 'overtaken'
-      const grant = readGrant(readGrantRow(outcome, 2))
+      const [, isSpent] = outcome
+      if (isSpent !== true) return 'overtaken'
+      const grant = readGrant(readGrantRow(outcome, GRANT_FROM))
       return {
         accessDigest: successor.accessDigest,
         refreshDigest: successor.refreshDigest,

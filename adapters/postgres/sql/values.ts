@@ -30,11 +30,11 @@ export const readInstant = (value: unknown): Date => {
 export const optional = <T>(value: unknown, read: (value: unknown) => T): T | undefined =>
   value === null ? undefined : read(value)
 
+/** Has room for any digest or nonce, so that none needs a buffer of its own. */
+const scratch = Buffer.alloc(64)
+
 /** A `bytea` as an element of an array literal. */
 const hexElement = (hex: string): string => `"\\\\x${hex}"`
-
-/** For the bytes of any digest or nonce, which are turned into hexadecimal without a buffer of their own. */
-const scratch = Buffer.alloc(64)
 
 /** The same, of base64url from the core. */
 const bytesElement = (base64url: string): string => {
