@@ -4,10 +4,11 @@ import { join } from 'node:path'
 import postgres from 'postgres'
 import { createPasswordHasher } from '../../adapters/crypto/argon2.js'
 import { openServer } from '../../adapters/postgres/database.js'
-import { startServer } from '../support/postgres.js'
+import { type Server, startServer } from '../support/postgres.js'
 import { PASSWORD, type Sizes } from './data.js'
 import { type Execute, load } from './load.js'
-import { cpuSeconds, familyOf, parentOf } from './machine.js'
+import { cpuSeconds, familyOf, parentOf, reserveHugePages } from './machine.js'
+import type { Options } from './options.js'
 
 export interface Clone {
   readonly url: string
@@ -18,6 +19,7 @@ export interface Clone {
 }
 
 export interface Postgres {
+  /** Says whether it has huge pages. */
   readonly version: string
   /** Makes a database with these rows: a copy of a database that is loaded once. `prepare` changes the database that is copied. */
   clone(sizes: Sizes, prepare?: Prepare): Promise<Clone>
@@ -33,23 +35,24 @@ export interface Prepare {
   run(execute: Execute): Promise<void>
 }
 
-export const startPostgres = async (): Promise<Postgres> => {
+export const startPostgres = async ({ hugePages }: Pick<Options, 'hugePages'>): Promise<Postgres> => {
   const server = await startServer()
-  // Commits stay durable. Only the checkpoints are kept out of the timed runs, and the buffers have the size that the manual
-  // of PostgreSQL advises.
-  const settings = [
+  // Commits stay durable. Only the checkpoints are kept out of the timed runs, and the buffers have the size and the pages
+  // that the manual of PostgreSQL advises.
+  await configure(server, [
     "max_wal_size = '8GB'",
     "checkpoint_timeout = '1h'",
-    `shared_buffers = '${Math.floor(totalmem() / 2 ** 22)}MB'`
-  ]
-  const configuring = connect(server.url)
-  for (const setting of settings) await configuring.unsafe(`alter system set ${setting}`)
-  await configuring.end()
-  await server.stop()
-  await server.start()
+    `shared_buffers = '${Math.floor(totalmem() / 2 ** 22)}MB'`,
+    'huge_pages = off'
+  ])
+  if (hugePages) {
+    reserveHugePages(await hugePagesFor(server))
+    await configure(server, ['huge_pages = try'])
+  }
   const admin = connect(server.url)
   const [row] = await admin<{ pid: number; version: string }[]>`
-    select pg_backend_pid() as pid, current_setting('server_version') as version`
+    select pg_backend_pid() as pid, current_setting('server_version')
+      || case current_setting('huge_pages_status') when 'on' then ' with huge pages' else ' without huge pages' end as version`
   const postmaster = parentOf(row?.pid ?? 0) ?? 0
   const loaded = new Map<string, Promise<string>>()
   let made = 0
@@ -127,6 +130,25 @@ export const loadEmbedded = async (folder: string, sizes: Sizes): Promise<void> 
   const execute: Execute = statement => engine.exec(statement)
   await load(execute, sizes, await createPasswordHasher().hash(PASSWORD))
   await engine.close()
+}
+
+/** Changes settings of a server and starts it again. */
+const configure = async ({ url, stop, start }: Server, settings: readonly string[]): Promise<void> => {
+  const sql = connect(url)
+  for (const setting of settings) await sql.unsafe(`alter system set ${setting}`)
+  await sql.end()
+  await stop()
+  await start()
+}
+
+/** How many huge pages a server would need, as it is configured. */
+const hugePagesFor = async ({ url }: Server): Promise<number> => {
+  const sql = connect(url)
+  const [row] = await sql<
+    { pages: number }[]
+  >`select current_setting('shared_memory_size_in_huge_pages')::int4 as pages`
+  await sql.end()
+  return row?.pages ?? 0
 }
 
 const connect = (url: string): postgres.Sql => postgres(url, { max: 1, onnotice: () => {} })

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { arch, availableParallelism, cpus, platform, release, totalmem } from 'node:os'
 
 /** The first core is for the load and PostgreSQL, the second for Node: on one core, each would slow the other. */
@@ -23,6 +23,28 @@ export const onNodeCore = (command: readonly string[]): string[] =>
 /** A command line that runs on every core. Without it a process would inherit the binding of this one. */
 export const onEveryCore = (command: readonly string[]): string[] =>
   pinned ? ['taskset', '-c', `0-${cpus().length - 1}`, ...command] : [...command]
+
+const HUGE_PAGES = '/proc/sys/vm/nr_hugepages'
+
+const readHugePages = (): number => Number(readFileSync(HUGE_PAGES, 'latin1'))
+
+/**
+ * Has the kernel keep so many huge pages free until this process ends. Without the right to ask for them, or without enough
+ * memory in one piece, there are fewer: PostgreSQL tells whether it got them.
+ */
+export const reserveHugePages = (pages: number): void => {
+  try {
+    const free = Number(/^HugePages_Free:\s+(\d+)/m.exec(readFileSync('/proc/meminfo', 'latin1'))?.[1] ?? 0)
+    if (free >= pages) return
+    const before = readHugePages()
+    writeFileSync(HUGE_PAGES, String(before + pages - free))
+    const added = readHugePages() - before
+    // Another process may have asked for some meanwhile.
+    process.on('exit', () => writeFileSync(HUGE_PAGES, String(readHugePages() - added)))
+  } catch {
+    // Not Linux, or not root.
+  }
+}
 
 /** The unit in which Linux tells times to processes is a hundredth of a second on every machine. */
 const TICKS_PER_SECOND = 100

@@ -16,6 +16,8 @@ export interface Options {
   /** Another checkout of this project. */
   readonly before: string | undefined
   readonly build: boolean
+  /** False to measure a PostgreSQL without huge pages even where it could have them. */
+  readonly hugePages: boolean
   readonly profile: boolean
 }
 
@@ -34,6 +36,7 @@ export const HELP = `npm run bench [-- workload... [options]]
   --out FOLDER       for the JSON and the charts (a new temporary folder)
   --before FOLDER    another checkout, with its packages installed: what the workload before compares this one with
   --no-build         measure what the last run built
+  --no-huge-pages    for PostgreSQL, which gets them where this process may reserve them (root on Linux)
   --cpu-prof         leave a profile of each contestant in the folder, and say what is in it
 `
 
@@ -67,6 +70,7 @@ export const readOptions = (argv: readonly string[], known: Known): Options => {
     out: values.out,
     before: values.before,
     build: values['no-build'] !== true,
+    hugePages: values['no-huge-pages'] !== true,
     profile: values['cpu-prof'] === true
   }
 }
@@ -94,6 +98,7 @@ const parse = (argv: readonly string[]) => {
         out: text,
         before: text,
         'no-build': flag,
+        'no-huge-pages': flag,
         'cpu-prof': flag
       }
     })

@@ -32,7 +32,7 @@ const main = async (options: Options): Promise<void> => {
   const say = (text: string): void => {
     process.stderr.write(`${((performance.now() - started) / 1000).toFixed(0).padStart(5)} s  ${text}\n`)
   }
-  const postgres = await startPostgres()
+  const postgres = await startPostgres(options)
   const bench: Bench = { options, postgres, folder, say }
   const conditions = {
     command: `npm run bench -- ${options.asked.join(' ')}`.trimEnd(),
