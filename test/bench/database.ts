@@ -144,9 +144,8 @@ const configure = async ({ url, stop, start }: Server, settings: readonly string
 /** How many huge pages a server would need, as it is configured. */
 const hugePagesFor = async ({ url }: Server): Promise<number> => {
   const sql = connect(url)
-  const [row] = await sql<
-    { pages: number }[]
-  >`select current_setting('shared_memory_size_in_huge_pages')::int4 as pages`
+  const [row] = await sql<{ pages: number }[]>`
+    select current_setting('shared_memory_size_in_huge_pages')::int4 as pages`
   await sql.end()
   return row?.pages ?? 0
 }
