@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { keepAwake } from './awake.js'
 import type { Bench } from './bench.js'
 import { CONTESTANTS } from './contestants.js'
 import { startPostgres } from './database.js'
@@ -33,10 +34,11 @@ const main = async (options: Options): Promise<void> => {
     process.stderr.write(`${((performance.now() - started) / 1000).toFixed(0).padStart(5)} s  ${text}\n`)
   }
   const postgres = await startPostgres(options)
+  if (options.awake) keepAwake()
   const bench: Bench = { options, postgres, folder, say }
   const conditions = {
     command: `npm run bench -- ${options.asked.join(' ')}`.trimEnd(),
-    machine: describeMachine(),
+    machine: `${describeMachine()}${options.awake ? ', cores kept awake' : ''}`,
     postgres: postgres.version,
     generator,
     rounds: options.rounds,
