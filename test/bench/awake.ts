@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { onNodeCore } from './machine.js'
 import { track } from './processes.js'
 
-/** Sleeps for a twentieth of a millisecond, which the kernel makes a tenth, again and again. */
+/** Sleeps for a twentieth of a millisecond, which the kernel makes longer, again and again. */
 const TICKS = 'const cell = new Int32Array(new SharedArrayBuffer(4)); for (;;) Atomics.wait(cell, 0, 0, 0.05)'
 
 /**
