@@ -6,8 +6,8 @@ import { track } from './processes.js'
 const TICKS = 'const cell = new Int32Array(new SharedArrayBuffer(4)); for (;;) Atomics.wait(cell, 0, 0, 0.05)'
 
 /**
- * Wakes this process's core and Node's several thousand times a second until this process ends, which takes a tenth to a sixth of each.
- * A core that nothing wakes for longer falls into a deeper sleep, and then takes longer to wake and is slow at first.
+ * Wakes this process's core and Node's several thousand times a second until this process ends, which takes a tenth to a
+ * sixth of each. A core that has slept longer seems to take longer to wake, and to be slow at first.
  */
 export const keepAwake = (): void => {
   const ticks = [process.execPath, '-e', TICKS]
