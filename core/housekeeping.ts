@@ -1,12 +1,13 @@
 import { secondsAfter } from './instants.js'
 import { MAX_CLOCK_DIFFERENCE_SECONDS, type Policy } from './policy.js'
-import type { Ports } from './ports.js'
+import type { GrantStore, Ports } from './ports.js'
 
 /** Removing what has expired. */
 export interface HousekeepingUseCases {
   /**
    * Erases the nonces that no grace needs and removes grants and attempts that have expired, in batches, until none is
-   * left or `signal` is aborted. Any number of instances may sweep at once.
+   * left or `signal` is aborted. Any number of instances may sweep at once. When one of these fails, the others are done
+   * nevertheless, and the promise rejects with the first failure.
    */
   sweep(signal?: { readonly aborted: boolean }): Promise<void>
 }
@@ -26,11 +27,22 @@ export const createHousekeepingUseCases = (
 ): HousekeepingUseCases => ({
   async sweep(signal) {
     const now = clock.now()
-    // The clocks of all instances must be past the grace: an honest repeat that finds no nonce counts as a theft.
-    await tokens.eraseNonces(secondsAfter(now, -refreshGraceSeconds - MAX_CLOCK_DIFFERENCE_SECONDS))
     const expired = secondsAfter(now, -SLACK_SECONDS)
-    for (const store of [grants, attempts]) {
+    const removeAll = (store: Pick<GrantStore, 'removeExpired'>) => async (): Promise<void> => {
       while (!signal?.aborted && (await store.removeExpired(expired, BATCH)) === BATCH);
     }
+    await eachInTurn([
+      // The clocks of all instances must be past the grace: an honest repeat that finds no nonce counts as a theft.
+      () => tokens.eraseNonces(secondsAfter(now, -refreshGraceSeconds - MAX_CLOCK_DIFFERENCE_SECONDS)),
+      removeAll(grants),
+      removeAll(attempts)
+    ])
   }
 })
+
+/** Does every piece of work, whatever becomes of the others, and then rejects with the first failure. */
+const eachInTurn = async (works: readonly (() => Promise<unknown>)[]): Promise<void> => {
+  const failures: unknown[] = []
+  for (const work of works) await work().catch((error: unknown) => failures.push(error))
+  if (failures.length > 0) throw failures[0]
+}

@@ -278,9 +278,10 @@ export interface GrantStore {
   revoke(id: string, at: Date): Promise<void>
   /**
    * Removes up to `limit` grants, with their codes and tokens, if every code, access token and refresh token of theirs
-   * expired before `at`. Returns how many grants it looked at: fewer than `limit` once nothing is left to do. Any
-   * number of calls may run at once and beside every other method, and no call waits for another. A store that others use
-   * meanwhile may rest before it returns `limit`.
+   * expired before `at`. Returns how many grants it looked at: fewer than `limit` once nothing is left to do. A store
+   * may remove less than that at once, and a grant with many tokens in several calls: then it returns `limit`. Any
+   * number of calls may run at once and beside every other method, and no call waits for another. A store that others
+   * use meanwhile may rest before it returns `limit`.
    */
   removeExpired(at: Date, limit: number): Promise<number>
 }

@@ -1,6 +1,7 @@
 import { secondsAfter } from '../../core/instants.js'
 import type { Digest } from '../../core/model.js'
 import type { AttemptStore } from '../../core/ports.js'
+import { letOthersRun } from './rest.js'
 
 /** Instants are in milliseconds. */
 interface Window {
@@ -73,8 +74,10 @@ export const createAttemptStore = (): AttemptStore => {
     },
 
     async removeExpired(at, limit) {
-      const removed = removeBefore(windows, window => window.endsAt, at, limit)
-      return removed + removeBefore(known, until => until, at, limit - removed)
+      const ended = removeBefore(windows, window => window.endsAt, at, limit)
+      const removed = ended + removeBefore(known, until => until, at, limit - ended)
+      if (removed === limit) await letOthersRun()
+      return removed
     }
   }
 }

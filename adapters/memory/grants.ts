@@ -1,4 +1,5 @@
 import type { GrantStore } from '../../core/ports.js'
+import { letOthersRun } from './rest.js'
 import { copyGrant, type GrantRow, isLive, minuteOf, removeGrant, schedule, type Tables, unschedule } from './tables.js'
 
 export const createGrantStore = (tables: Tables): GrantStore => {
@@ -41,6 +42,7 @@ export const createGrantStore = (tables: Tables): GrantStore => {
           schedule(tables, grant)
         }
       }
+      if (found.length === limit) await letOthersRun()
       return found.length
     }
   }

@@ -78,7 +78,7 @@ export const createClientStore = (driver: Driver, lookups: Lookups): ClientStore
     },
 
     async remove(id) {
-      await removeGrantsInPieces(driver.write, 'client_id', id)
+      await removeGrantsInPieces(driver, 'client_id', id)
       return driver.transaction(
         'client.remove',
         async run => {

@@ -2,6 +2,7 @@ import { and, eq, isNull } from 'drizzle-orm'
 import type { Grant } from '../../core/model.js'
 import type { GrantStore } from '../../core/ports.js'
 import type { Driver, Value } from './connection/driver.js'
+import { countingTokens, MOST_TOKENS, readPicked } from './few-tokens.js'
 import { key, type Lookups } from './lookup/lookups.js'
 import { restSince } from './rest.js'
 import { grants } from './schema.js'
@@ -60,12 +61,11 @@ export const beginGrant = (grant: Grant, generation: number | undefined, sweepAt
 ]
 
 // `skip locked`: a locked grant is in another sweep or about to get a new token.
-const PICK = `
-select id from "grant" where sweep_at < $1
-order by sweep_at limit $2 for update skip locked`
+const PICK = countingTokens(`select id from "grant" where sweep_at < $1
+  order by sweep_at limit $2 for update skip locked`)
 
-// Removing a grant removes its codes and tokens, by cascade.
-const REMOVE = `
+/** The grants of which some have expired are moved to the instant at which their last code or token expires. */
+const EXPIRED = `
 with latest as (
   select id, greatest(
     (select max(greatest(expirationdate, refresh_expirationdate)) from token where grant_id = id),
@@ -74,11 +74,42 @@ with latest as (
   from unnest($1::uuid[]) as picked (id)
 ), moved as (
   update "grant" set sweep_at = expiry from latest where "grant".id = latest.id and expiry >= $2
-)
+)`
+
+// Removing a grant removes its codes and tokens, by cascade.
+const REMOVE = `${EXPIRED}
 delete from "grant" using latest where "grant".id = latest.id and (expiry is null or expiry < $2)`
+
+// A token that moves meanwhile, as its nonce is erased, is left to the next piece.
+const REMOVE_TOKENS = `${EXPIRED}
+delete from token using latest where expiry < $2 and token.ctid = any (array(
+  select ctid from token where grant_id = any ($1::uuid[]) limit ${MOST_TOKENS}
+))`
 
 export const createGrantStore = ({ write, transaction }: Driver, lookups: Lookups): GrantStore => {
   const writer = builder(write)
+
+  /** Removes as many grants as one transaction can. Resolves to undefined when the first one has too many tokens. */
+  const removeFew = (at: Date, limit: number): Promise<number | undefined> =>
+    transaction('grant.sweep', async run => {
+      const { few, next } = readPicked(await run(PICK, [at, limit]))
+      // A separate statement: it sees every token that was stored under the grants before they were locked.
+      if (few.length > 0) await run(REMOVE, [`{${few.join()}}`, at])
+      else if (next !== undefined) return
+      return next === undefined ? few.length : limit
+    })
+
+  /** Patient, because all tokens of the grant are read to learn whether one of them lives. */
+  const removeTokensOfOne = (at: Date, limit: number): Promise<number> =>
+    transaction(
+      'grant.sweep',
+      async run => {
+        const { few, next } = readPicked(await run(PICK, [at, 1]))
+        await run(REMOVE_TOKENS, [`{${next ?? few.join()}}`, at])
+        return limit
+      },
+      { patient: true }
+    )
 
   return {
     find: lookups.create({
@@ -100,14 +131,9 @@ export const createGrantStore = ({ write, transaction }: Driver, lookups: Lookup
 
     async removeExpired(at, limit) {
       const startedAt = performance.now()
-      const removed = await transaction('grant.sweep', async run => {
-        const picked = await run(PICK, [at, limit])
-        // A separate statement: it sees every token that was stored under the grants before they were locked.
-        if (picked.length > 0) await run(REMOVE, [`{${picked.join()}}`, at])
-        return picked.length
-      })
-      if (removed === limit) await restSince(startedAt)
-      return removed
+      const looked = (await removeFew(at, limit)) ?? (await removeTokensOfOne(at, limit))
+      if (looked === limit) await restSince(startedAt)
+      return looked
     }
   }
 }

@@ -151,7 +151,7 @@ export const createUserStore = ({ write, transaction }: Driver, lookups: Lookups
 
     async remove(username) {
       const user = await findByUsername(username)
-      if (user !== undefined) await removeGrantsInPieces(write, 'user_id', user.id)
+      if (user !== undefined) await removeGrantsInPieces({ transaction }, 'user_id', user.id)
       return transaction(
         'user.remove',
         async run => {

@@ -58,22 +58,6 @@ t.test('housekeeping runs at the start', async t => {
   t.equal(await ports.attempts.removeExpired(clock.now(), 10), 0)
 })
 
-t.test('housekeeping stops when it is told to', async t => {
-  const { ports, useCases, clock } = createWorld()
-  await ports.attempts.take([{ key: 'x', most: 1 }], clock.now(), 1)
-  clock.advance(100)
-  await useCases.sweep({ aborted: true })
-  t.equal(await ports.attempts.removeExpired(clock.now(), 10), 1)
-})
-
-t.test('housekeeping goes on as long as its batches are full', async t => {
-  const { ports, useCases, clock } = createWorld()
-  for (let i = 0; i < 2500; i += 1) await ports.attempts.take([{ key: String(i), most: 1 }], clock.now(), 1)
-  clock.advance(100)
-  await useCases.sweep()
-  t.equal(await ports.attempts.removeExpired(clock.now(), 10), 0)
-})
-
 t.test('a chore that fails is logged and harms nothing', async t => {
   const log = createLines()
   const away = new Error('the database is away')

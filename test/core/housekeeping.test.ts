@@ -1,0 +1,48 @@
+import t from 'tap'
+import { createMemoryStores } from '../../adapters/memory/stores.js'
+import { createWorld } from '../support/world.js'
+
+t.test('a sweep stops when it is told to', async t => {
+  const { ports, useCases, clock } = createWorld()
+  await ports.attempts.take([{ key: 'x', most: 1 }], clock.now(), 1)
+  clock.advance(100)
+  await useCases.sweep({ aborted: true })
+  t.equal(await ports.attempts.removeExpired(clock.now(), 10), 1)
+})
+
+t.test('a sweep goes on as long as its batches are full', async t => {
+  const { ports, useCases, clock } = createWorld()
+  for (let i = 0; i < 2500; i += 1) await ports.attempts.take([{ key: String(i), most: 1 }], clock.now(), 1)
+  clock.advance(100)
+  await useCases.sweep()
+  t.equal(await ports.attempts.removeExpired(clock.now(), 10), 0)
+})
+
+t.test('a sweep of the memory stores lets others have the event loop between two batches', async t => {
+  const stores = createMemoryStores()
+  const { useCases, clock } = createWorld({ stores })
+  for (let i = 0; i < 1000; i += 1) await stores.attempts.take([{ key: String(i), most: 1 }], clock.now(), 1)
+  clock.advance(100)
+  const signal = { aborted: false }
+  setImmediate(() => {
+    signal.aborted = true
+  })
+  await useCases.sweep(signal)
+  t.equal(await stores.attempts.removeExpired(clock.now(), 1000), 900)
+})
+
+t.test('what fails in a sweep keeps nothing else from being swept, and the first failure is told', async t => {
+  const stores = createMemoryStores()
+  const failing = (message: string) => (): Promise<never> => Promise.reject(new Error(message))
+  const { useCases, clock } = createWorld({
+    stores: {
+      ...stores,
+      tokens: { ...stores.tokens, eraseNonces: failing('no nonces') },
+      grants: { ...stores.grants, removeExpired: failing('no grants') }
+    }
+  })
+  await stores.attempts.take([{ key: 'x', most: 1 }], clock.now(), 1)
+  clock.advance(100)
+  await t.rejects(useCases.sweep(), { message: 'no nonces' })
+  t.equal(await stores.attempts.removeExpired(clock.now(), 10), 0, 'nothing is left')
+})
