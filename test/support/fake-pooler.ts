@@ -26,6 +26,8 @@ export interface FakePooler {
   refuses: boolean
   /** Where the loss of a statement is reported: PostgreSQL's own routine makes postgres.js send the statement again. */
   routine: string
+  /** Statements that begin so are never answered. */
+  silentAt: string | undefined
   /** How many clients are taken at once. */
   mostClients: number
   /** How many backends there are. */
@@ -70,6 +72,7 @@ export const startFakePooler = async (t: Pick<Test, 'teardown'>): Promise<FakePo
 
   const runSimple = (client: Client, statement: string, backend: number): void => {
     pooler.statements.push({ statement, backend })
+    if (pooler.silentAt !== undefined && statement.startsWith(pooler.silentAt)) return
     if (statement.startsWith('begin')) client.inTransaction = true
     if (statement === 'rollback') client.inTransaction = false
     const types = statement.includes('pg_is_in_recovery') ? [BOOLEAN, BOOLEAN, INTEGER] : [INTEGER]
@@ -133,6 +136,7 @@ export const startFakePooler = async (t: Pick<Test, 'teardown'>): Promise<FakePo
     carries: false,
     refuses: false,
     routine: 'FetchPreparedStatement',
+    silentAt: undefined,
     mostClients: 100,
     size: 2,
     startups: [],

@@ -1,4 +1,5 @@
 import { takeAnswer } from './answer.js'
+import { connectTimeout, within } from './connect-timeout.js'
 import type { Run, Value } from './driver.js'
 import { endsConnection, isReadOnly, mayDependOnEncryption, refusesParameters } from './errors.js'
 import type { Hosts } from './hosts.js'
@@ -6,7 +7,7 @@ import { createLinkedList } from './linked-list.js'
 import { createPlanAge, DISCARD_PLANS, PLANNING } from './planning.js'
 import { findPooling, STATEMENTS_LOST } from './pooler.js'
 import { neverResent } from './resending.js'
-import { connectTimeout, openSession, type Session } from './session.js'
+import { openSession, type Session } from './session.js'
 import { connectionLost, type Encryption, encryptionsFor, type ServerAddress } from './socket.js'
 import { createTimeouts, type Timeouts } from './timeouts.js'
 
@@ -138,11 +139,8 @@ export const openLane = (hosts: Hosts, { prepare, lookups }: LaneOptions): Lane 
       return findPooling(client, other, hosts.connectTimeoutSeconds).finally(() => other.destroy())
     })
     if (pooling === 'transaction') return
-    await client.unsafe(
-      Object.entries(limits)
-        .map(([name, value]) => `set ${name} = '${value}'`)
-        .join(';')
-    )
+    const settings = Object.entries(limits).map(([name, value]) => `set ${name} = '${value}'`)
+    await within(hosts.connectTimeoutSeconds, client.unsafe(settings.join(';')))
   }
 
   /** Most poolers refuse limits at the start of a connection: they cannot keep those of their clients apart. */

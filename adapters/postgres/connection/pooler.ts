@@ -1,4 +1,5 @@
 import type postgres from 'postgres'
+import { within } from './connect-timeout.js'
 import { neverResent } from './resending.js'
 
 /** Whether a pooler gives a connection one backend for good, or for one transaction at a time. */
@@ -22,7 +23,8 @@ const BACKEND = 'select pg_backend_pid() + $1::int'
 /**
  * Finds out how a pooler works: while `other` keeps a backend inside a transaction, the next statement of `client`,
  * which has just used a backend, gets another one, unless each has its own. Rejects with {@link STATEMENTS_LOST} when
- * that backend does not have the prepared statement, or when there is no other backend within `seconds`.
+ * that backend does not have the prepared statement, or when there is no other backend within `seconds`. It also rejects
+ * when any other of its statements takes longer than that.
  */
 export const findPooling = async (client: postgres.Sql, other: Other, seconds: number): Promise<Pooling> => {
   try {
@@ -34,9 +36,9 @@ export const findPooling = async (client: postgres.Sql, other: Other, seconds: n
   }
   for (let round = 0; round < ROUNDS; round += 1) {
     const before = await askPrepared(client, seconds)
-    await other.client.unsafe('begin; select')
+    await within(seconds, other.client.unsafe('begin; select'))
     const after = await askPrepared(client, seconds)
-    await other.client.unsafe('rollback')
+    await within(seconds, other.client.unsafe('rollback'))
     if (before !== after) return 'transaction'
   }
   return 'session'

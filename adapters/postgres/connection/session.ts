@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import postgres from 'postgres'
+import { within } from './connect-timeout.js'
 import type { Hosts } from './hosts.js'
 import { connectionLost, type Encryption, openSocket, type ServerAddress } from './socket.js'
 
@@ -99,15 +100,3 @@ export const openSession = (
 
   return { client, opened: within(connectTimeoutSeconds, first(), destroy), destroy }
 }
-
-const within = <T>(seconds: number, work: Promise<T>, expire: () => void): Promise<T> =>
-  new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      reject(connectTimeout(seconds))
-      expire()
-    }, seconds * 1000)
-    work.then(resolve, reject).finally(() => clearTimeout(timer))
-  })
-
-export const connectTimeout = (seconds: number): Error =>
-  Object.assign(new Error(`no connection within ${seconds} s`), { code: 'CONNECT_TIMEOUT' })

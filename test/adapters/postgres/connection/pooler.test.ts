@@ -68,6 +68,21 @@ t.test('a pooler that could not be tried is tried again', async t => {
   t.equal(probes().length, 1)
 })
 
+t.test(
+  'a pooler that falls silent while it is tried is given up in time, and tried again',
+  { buffered: true },
+  async t => {
+    for (const silentAt of ['begin', 'rollback', 'set ']) {
+      const { pooler, hosts, run } = await open(t, { mode: 'session', silentAt })
+      const lane = openLane(hosts, { prepare: true, lookups: false })
+      await t.rejects(lane.run('insert', []), { message: 'no connection within 1 s' }, silentAt)
+      t.ok(lane.lost)
+      pooler.silentAt = undefined
+      t.notOk((await run()).lost)
+    }
+  }
+)
+
 t.test('after a prepared statement was lost, a pooler is tried again', async t => {
   const { pooler, run } = await open(t, { carries: true })
   const lane = await run()
