@@ -111,25 +111,32 @@ export const endReading = ({ raw }: FastifyReply): void => {
   reading.delete(raw)
 }
 
-/** Calls back once: when the reply has been sent, or when it can no longer be, because its connection has closed. */
-export const whenOver = ({ request, raw }: FastifyReply, callback: () => void): void => {
+/**
+ * Calls back once, with the response as `this`: when the reply has been sent, or when it can no longer be, because its
+ * connection has closed.
+ */
+export const whenOver = ({ request, raw }: FastifyReply, callback: (this: ServerResponse) => void): void => {
   const { socket } = request.raw
   if (socket.destroyed || raw.closed) {
-    callback()
+    callback.call(raw)
+    return
+  }
+  // Node closes with the connection the response that is being sent, but not those that wait behind it without a socket.
+  if (raw.socket !== null) {
+    raw.on('close', callback)
     return
   }
   const connection = connectionOf(socket)
   if (connection.waiting === undefined) {
     const waiting = new Set<() => void>()
     connection.waiting = waiting
-    // Node closes with the connection the response that is being sent, but not those that wait behind it.
     socket.once('close', () => {
       for (const end of waiting) end()
     })
   }
   const { waiting } = connection
   const end = (): void => {
-    if (waiting.delete(end)) callback()
+    if (waiting.delete(end)) callback.call(raw)
   }
   waiting.add(end)
   raw.once('close', end)

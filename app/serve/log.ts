@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type DestinationStream, type Logger, pino } from 'pino'
 import { DomainError } from '../../core/index.js'
+import { whenOver } from '../http/connections.js'
 import type { Log } from '../http/http.js'
 import { traceIdOf } from '../http/trace.js'
 import { createFailures } from './failures.js'
@@ -79,8 +80,7 @@ const requestLines =
   (request: FastifyRequest, reply: FastifyReply): void => {
     const startedAt = performance.now()
     const { raw } = reply
-    // On `close`, not on `finish`: a response whose client has left never emits `finish`.
-    raw.on('close', () => {
+    whenOver(reply, () => {
       const path = JSON.stringify(request.url.replace(/[?#].*/, ''))
       // 499 is nginx's status for a client that left before its answer.
       const status = raw.writableEnded ? raw.statusCode : 499

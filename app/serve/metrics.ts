@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Events, SecurityEvent } from '../../core/index.js'
 import type { Composition, Database, Observer } from '../compose.js'
+import { whenOver } from '../http/connections.js'
 import type { Log } from '../http/http.js'
 import type { Figures } from '../http/server.js'
 import { createDurations } from './durations.js'
@@ -145,7 +146,7 @@ export const createMetrics = (): Metrics => {
       ...log,
       followRequest(request, reply) {
         begin(reply.raw, request)
-        reply.raw.on('close', observe)
+        whenOver(reply, observe)
         log.followRequest?.(request, reply)
       }
     }),

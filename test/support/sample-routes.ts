@@ -76,13 +76,16 @@ export const createSlowHttp = (options: Partial<HttpOptions> = {}): SlowHttp => 
   return { http, arrived: arrived.given, answer: answered.give, names }
 }
 
-/** Serves a `GET /slow/one` whose client leaves before the answer. `gone` resolves once the log has told of that. */
+/**
+ * Serves `GET /slow/one` and `GET /slow/two`, sent together, whose client leaves before the answers. `gone` resolves once
+ * the log has told of both.
+ */
 export const serveWhoLeaves = async (t: Pick<Test, 'teardown'>, log: Log, gone: Promise<void>): Promise<void> => {
   const { http, arrived, answer } = createSlowHttp({ log })
   await http.listen({ host: '127.0.0.1', port: 0 })
   t.teardown(() => http.close())
   const { socket } = dial(http.listeningOrigin)
-  socket.write(getSlow('one'))
+  socket.write(getSlow('one') + getSlow('two'))
   await arrived
   socket.destroy()
   await gone

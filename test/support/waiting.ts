@@ -2,11 +2,15 @@
 
 import { setImmediate } from 'node:timers/promises'
 
-/** A promise that one side of a test awaits, and the function with which the other side resolves it. */
-export const signal = (): { readonly given: Promise<void>; readonly give: () => void } => {
+/** A promise that one side of a test awaits, and the function with which the other side resolves it, at its last call. */
+export const signal = (calls = 1): { readonly given: Promise<void>; readonly give: () => void } => {
   let give = () => {}
+  let left = calls
   const given = new Promise<void>(resolve => {
-    give = resolve
+    give = () => {
+      left -= 1
+      if (left === 0) resolve()
+    }
   })
   return { given, give }
 }

@@ -111,11 +111,12 @@ t.test('the lines of a request have the same id, which no request of another ins
   t.not(ids[0], ids[1])
 })
 
-t.test('a request whose client has left is logged as 499', async t => {
-  const gone = signal()
+t.test('requests whose client has left are logged as 499, those that wait behind another one as well', async t => {
+  const gone = signal(2)
   const { log, take } = recordLog('info', gone.give)
   await serveWhoLeaves(t, log, gone.given)
-  t.match(take(), [{ path: '/slow/one', status: 499 }])
+  const paths = take().map(({ path, status }) => `${path} ${status}`)
+  t.strictSame(paths.sort(), ['/slow/one 499', '/slow/two 499'])
 })
 
 t.test(

@@ -51,15 +51,15 @@ t.test('requests are counted by method, route and status, and no label holds wha
   )
 })
 
-t.test('a request whose client has left counts as 499', async t => {
+t.test('requests whose client has left count as 499, those that wait behind another one as well', async t => {
   const metrics = createMetrics()
-  const gone = signal()
+  const gone = signal(2)
   // The line of the log is written after the duration is counted.
   const { log } = recordLog('info', gone.give)
   await serveWhoLeaves(t, metrics.measuring(log), gone.given)
   t.match(
     (await metrics.read()).text,
-    'http_request_duration_seconds_count{method="GET",route="/slow/:name",status="499"} 1'
+    'http_request_duration_seconds_count{method="GET",route="/slow/:name",status="499"} 2'
   )
 })
 
