@@ -93,6 +93,21 @@ export const endConnectionGently = (reply: FastifyReply): void => {
   socket.destroySoon = () => endGently(socket)
 }
 
+/**
+ * Lets the rest of the body arrive before the connection ends, where this answer or a later one ends it. A client that is
+ * still sending would be reset before it reads the answer.
+ */
+export const letBodyArrive = ({ request: { raw } }: FastifyReply): void => {
+  const { socket } = raw
+  // An answer that was chosen to end the connection waits for nobody so long.
+  if (connectionOf(socket).ending) return
+  socket.destroySoon = () => {
+    socket.end()
+    if (raw.readableEnded) endGently(socket)
+    else raw.once('end', () => endGently(socket))
+  }
+}
+
 /** As {@link endConnection}, unless a later request has arrived on the connection, whose answer would be lost. */
 export const endConnectionIfLast = (reply: FastifyReply): void => {
   const { request, raw } = reply

@@ -113,8 +113,8 @@ export const createErrorHandler =
     if (answer.status >= 500) log(failure, request.id, traceIdOf(request))
     // Fastify closes the connection when it refuses a body. A client that is still sending would then be reset before
     // it reads the refusal. While the connection stays open, Node discards the rest of the body. The drain sets its
-    // `connection: close` on the raw response, where it stays.
-    if (!reply.raw.hasHeader('connection')) reply.removeHeader('connection')
+    // `connection: close` on the raw response, where it stays. That of a client that asked for it is Node's own.
+    if (reply.raw.shouldKeepAlive && !reply.raw.hasHeader('connection')) reply.removeHeader('connection')
     reply.code(answer.status).headers(answer.headers).send(answer.body)
   }
 

@@ -17,7 +17,7 @@ import { DomainError } from '../../core/index.js'
 import { createBodyMemory, createDiscard } from './body-memory.js'
 import { trustedProxies } from './client-address.js'
 import { createCompression } from './compression.js'
-import { beginReading, endConnectionGently, endConnectionIfLast, endReading } from './connections.js'
+import { beginReading, endConnectionGently, endConnectionIfLast, endReading, letBodyArrive } from './connections.js'
 import { createDeadlines } from './deadlines.js'
 import {
   createAnswerFor,
@@ -206,7 +206,10 @@ export const createHttp = ({
   // One hook and not three: every hook adds to the cost of a read.
   http.addHook('onSend', (request, reply, payload, done) => {
     deadlines.end(reply)
-    if (!request.raw.complete && hasBody(request)) discard(request.raw)
+    if (!request.raw.complete && hasBody(request)) {
+      discard(request.raw)
+      letBodyArrive(reply)
+    }
     // Fastify itself ends the connections of requests that arrive during the close, but not of requests under way.
     if (closing) endConnectionIfLast(reply)
     compress.call(http, request, reply, payload, done)

@@ -173,6 +173,13 @@ t.test('a body beyond the limit is 413, and a client that is still sending it re
     t.match(answer, '{"error":"the body is too large: send at most 1000 bytes"}')
     t.match(answer, /HTTP\/1.1 200 OK/, 'the connection goes on')
   }
+  const last = 'connection: close\r\n'
+  for (const answer of [
+    await send(head(`${last}content-length: 8000000`), ...Array<Buffer>(8).fill(megabyte)),
+    await send(head(`${last}transfer-encoding: chunked`), ...Array(8).fill(chunk).flat(), '0\r\n\r\n')
+  ]) {
+    t.match(readAnswer(answer), { status: 413, headers: { ...CONSTANT_HEADERS, connection: 'close' } })
+  }
   const exact = JSON.stringify({ id: 'x'.repeat(980), name: 'a' })
   t.equal((await post('/sample', JSON_TYPE, exact)).statusCode, 200)
   t.equal((await post('/sample', JSON_TYPE, `${exact} `)).statusCode, 413)
