@@ -21,7 +21,10 @@ export const service: Operations = {
     security: [],
     headers: Type.Object({
       'If-None-Match': Type.Optional(
-        Type.String({ description: 'The `ETag` of a document that the client has kept.', examples: ['W/"Nsd0HqPo"'] })
+        Type.String({
+          description: 'The `ETag` of each document that the client has kept, or `*`.',
+          examples: ['W/"Nsd0HqPo"']
+        })
       )
     }),
     answers: {
@@ -30,7 +33,10 @@ export const service: Operations = {
         schema: Type.Object({ openapi: Type.String({ pattern: '^3\\.1\\.' }) }, { title: 'OpenApi' }),
         headers: ['ETag', 'Cache-Control']
       },
-      304: { description: 'The document that the client has kept is this one.', headers: ['ETag', 'Cache-Control'] }
+      304: {
+        description: 'The document that the client has kept is this one.',
+        headers: ['ETag', 'Cache-Control', 'Vary']
+      }
     },
     refusals: [...OF_EVERY_REQUEST]
   },

@@ -2035,7 +2035,7 @@ export interface operations {
       query?: never
       header?: {
         /**
-         * @description The `ETag` of a document that the client has kept.
+         * @description The `ETag` of each document that the client has kept, or `*`.
          * @example W/"Nsd0HqPo"
          */
         'If-None-Match'?: string
@@ -2072,6 +2072,7 @@ export interface operations {
           'X-Content-Type-Options': components['headers']['X-Content-Type-Options']
           ETag: components['headers']['ETag']
           'Cache-Control': components['headers']['Cache-Control']
+          Vary: components['headers']['Vary']
           [name: string]: unknown
         }
         content?: never

@@ -337,11 +337,31 @@ t.test('wire 7.4: the document is JSON for anybody, and 304 for whoever has it',
     t.equal(answer.json().openapi, '3.1.0')
   }
   const { etag, 'content-length': length } = answers[0].headers
-  const kept = await ask('/openapi.json', { headers: { 'if-none-match': String(etag) } })
-  t.strictSame([kept.statusCode, kept.payload, kept.headers.etag], [304, '', etag])
-  t.equal((await ask('/openapi.json', { headers: { 'if-none-match': 'W/"another"' } })).statusCode, 200)
+  const strong = String(etag).slice('W/'.length)
+  for (const method of ['GET', 'HEAD'] as const) {
+    for (const known of [etag, strong, `"another",${etag}`, `W/"a, b" , ${strong}`, '*']) {
+      const kept = await ask('/openapi.json', { method, headers: { 'if-none-match': String(known) } })
+      t.strictSame([kept.statusCode, kept.payload, kept.headers.etag], [304, '', etag], `${method} ${known}`)
+      t.strictSame([kept.headers.vary, kept.headers['content-length']], ['accept-encoding', undefined])
+    }
+    for (const other of ['W/"another"', strong.slice(1), `"${strong}"`]) {
+      t.equal((await ask('/openapi.json', { method, headers: { 'if-none-match': other } })).statusCode, 200, other)
+    }
+  }
   const head = await ask('/openapi.json', { method: 'HEAD' })
   t.strictSame([head.statusCode, head.payload, head.headers['content-length']], [200, '', length])
+})
+
+t.test('a document that could not be made is made at the next request', async t => {
+  let made = 0
+  const publicUrl = () => {
+    made += 1
+    if (made === 1) throw new Error('no port yet')
+    return 'http://heroes.example'
+  }
+  const { http } = createService({ publicUrl })
+  t.equal((await http.inject('/openapi.json')).statusCode, 500)
+  t.equal((await http.inject('/openapi.json')).statusCode, 200)
 })
 
 t.test('heroes openapi prints the document of a service with the same settings, without a database', async t => {
