@@ -91,6 +91,27 @@ for (const lookups of [true, false]) {
   })
 }
 
+t.test('the statement behind one that failed amid its rows gets its own rows alone', async t => {
+  const { url } = await openHeroes(t)
+  const FAILING = 'select id::int8, 1 / ($1 - id)::int4 from hero order by id'
+  for (const lookups of [true, false]) {
+    const lane = openLane(createHosts(url, {}), { prepare: true, lookups })
+    await lane.run(FIND, [1])
+    for (const failures of [[5], [10, 20]]) {
+      const failed = failures.map(value => t.rejects(lane.run(FAILING, [value]), { code: '22012' }))
+      const answers = [
+        lane.run(FIND, [7]),
+        lane.run('select id::int8 from hero where id = $1', [0]),
+        lane.run(FIND, [8])
+      ]
+      const got = (await Promise.all(answers)).map(rows => Array.from(rows))
+      t.strictSame(got, [[['7', 'hero 7']], [], [['8', 'hero 8']]], `${failures}, lookups: ${lookups}`)
+      await Promise.all(failed)
+    }
+    await lane.end()
+  }
+})
+
 t.test('a prepared statement that is gone ends the connection and is not sent again', async t => {
   const { url } = await openHeroes(t)
   const lane = openLane(createHosts(url, {}), { prepare: true, lookups: true })
