@@ -217,6 +217,8 @@ export const createHttp = ({
 
   cutOffReaders(http.server, readerMilliseconds)
   http.server.maxConnections = MOST_CONNECTIONS
+  // Node would leave out those behind the first two thousand, and with them the length of the body. 32 kB bound their number.
+  http.server.maxHeadersCount = 0
   const inTurn = createTurns(http.routing)
   http.server.off('request', http.routing).on('request', inTurn)
   // An unknown expectation is ignored (RFC 9110 section 10.1.1). Node's own answer, a 417, lacks the constant headers.

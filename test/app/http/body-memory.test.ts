@@ -94,6 +94,18 @@ t.test('the other refusals come before that one', async t => {
   for (const socket of held) socket.destroy()
 })
 
+t.test('no number of headers before the one of its length hides a body', async t => {
+  const { send, begin } = await createBounded(t)
+  const held = [await begin(), await begin()]
+  const many = 'a:\r\n'.repeat(2100)
+  for (const length of [`content-length: ${LARGE}`, chunked]) {
+    const request = `POST /sample HTTP/1.1\r\n${many}host: a\r\ncontent-type: application/json\r\n${length}\r\n\r\n`
+    const body = length === chunked ? chunk(LARGE) : large()
+    t.equal(readAnswer(await send(request, body)).status, 503, length)
+  }
+  for (const socket of held) socket.destroy()
+})
+
 t.test('what a chunked body takes is counted as it arrives', async t => {
   const { send, begin } = await createBounded(t)
   const whole = (...lengths: number[]) => [
