@@ -116,7 +116,8 @@ const readDatabaseUrl = ({ DATABASE_URL: given }: Environment): ServerUrl | 'mem
   }
 }
 
-const bodyLimit = setting('BODY_LIMIT', integer(1, 1_073_741_824), 10_485_760, 'bytes of a request body')
+// A body becomes one string, and V8 has none that is longer.
+const bodyLimit = setting('BODY_LIMIT', integer(1, 536_870_888), 10_485_760, 'bytes of a request body')
 
 const LEAST_BODY_MEMORY = 268_435_456
 

@@ -25,22 +25,29 @@ export const jsonRoutes =
       }
       if (!isUtf8(body))
         return parsed(new DomainError('invalid_input', 'the body is not valid UTF-8: encode it as UTF-8'))
-      const text = body.toString()
-      parse(request, text, (error, value) => {
-        if (error)
-          return parsed(
-            new DomainError(
-              'invalid_input',
-              'the body is not valid JSON: send one JSON object, without a key __proto__'
-            )
-          )
-        // In valid UTF-8 JSON only a `\u` escape can make a NUL or half of a surrogate pair.
-        if (text.includes('\\u') && !isStorable(value)) {
-          return parsed(
-            new DomainError('invalid_input', 'the body holds a NUL character or half of a surrogate pair: leave it out')
-          )
-        }
-        parsed(null, body.length > SMALL_BODY ? withoutId(value) : value)
+      inItsTurn(body, () => {
+        const text = body.toString()
+        inItsTurn(body, () => {
+          parse(request, text, (error, value) => {
+            if (error)
+              return parsed(
+                new DomainError(
+                  'invalid_input',
+                  'the body is not valid JSON: send one JSON object, without a key __proto__'
+                )
+              )
+            // In valid UTF-8 JSON only a `\u` escape can make a NUL or half of a surrogate pair.
+            if (text.includes('\\u') && !isStorable(value)) {
+              return parsed(
+                new DomainError(
+                  'invalid_input',
+                  'the body holds a NUL character or half of a surrogate pair: leave it out'
+                )
+              )
+            }
+            parsed(null, body.length > SMALL_BODY ? withoutId(value) : value)
+          })
+        })
       })
     })
     routes(http)
@@ -64,6 +71,18 @@ export const formRoutes =
 export const formOf = ({ body }: FastifyRequest): Form => {
   if (typeof body === 'object' && body !== null && 'form' in body && body.form instanceof Map) return body.form
   throw new DomainError('invalid_request', 'the request has no form: send one as application/x-www-form-urlencoded')
+}
+
+/** In bytes. */
+const LONG_BODY = 1_000_000
+
+/**
+ * Takes the next step of reading a body, at once or, with a long one, when everything else has had its turn: all steps
+ * together would hold the event loop for more than a tenth of a second.
+ */
+const inItsTurn = (body: Buffer, step: () => void): void => {
+  if (body.length > LONG_BODY) setImmediate(step)
+  else step()
 }
 
 /** Every route discards `id`. A long one would stay in memory for as long as the request is worked on. */

@@ -70,7 +70,7 @@ const NO_LOG: Log = { requestFailed: () => {}, logger: { warn: () => {} }, follo
 export const buildServer = ({
   useCases,
   bodyLimit = 10_485_760,
-  bodyMemory = 268_435_456,
+  bodyMemory = Math.max(268_435_456, bodyLimit),
   trustProxy = false,
   log = NO_LOG,
   readerMilliseconds,

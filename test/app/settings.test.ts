@@ -176,7 +176,7 @@ t.test('a bad value is refused with the name of the setting, the value and the v
     ['LOGIN_WINDOW', [...INTEGERS, '0'], 'an integer from 1 to 31536000'],
     ['REGISTRATION', ['Open', 'true', ' '], 'one of open, closed'],
     ['REGISTER_ATTEMPTS', INTEGERS, 'an integer from 0 to 1000000'],
-    ['BODY_LIMIT', [...INTEGERS, '0'], 'an integer from 1 to 1073741824'],
+    ['BODY_LIMIT', [...INTEGERS, '0'], 'an integer from 1 to 536870888'],
     ['BODY_MEMORY', [...INTEGERS, '0'], 'an integer from 1 to 1099511627776'],
     [
       'TRUST_PROXY',

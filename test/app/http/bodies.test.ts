@@ -185,6 +185,48 @@ t.test('a body beyond the limit is 413, and a client that is still sending it re
   t.equal((await post('/sample', JSON_TYPE, `${exact} `)).statusCode, 413)
 })
 
+t.test('a long body is decoded and parsed in two turns of the event loop', async t => {
+  const http = createSampleHttp({ bodyLimit: 3_000_000 })
+  t.teardown(() => http.close())
+  let turn = 0
+  let over = false
+  const tick = (): void => {
+    turn += 1
+    if (!over) setImmediate(tick)
+  }
+  tick()
+  t.teardown(() => {
+    over = true
+  })
+  for (const [characters, turns] of [
+    [100_000, 0],
+    [1_000_000, 1]
+  ] as const) {
+    const payload = JSON.stringify({ id: '\u0301'.repeat(characters), name: 'a' })
+    const { toString: decode } = Buffer.prototype
+    const { parse } = JSON
+    const seen: number[] = []
+    const restores = [
+      t.intercept(Buffer.prototype, 'toString', {
+        value(this: Buffer, ...args: []) {
+          if (this.length > characters) seen.push(turn)
+          return decode.apply(this, args)
+        }
+      }),
+      t.intercept(JSON, 'parse', {
+        value(text: string) {
+          if (text.length > characters) seen.push(turn)
+          return parse(text)
+        }
+      })
+    ]
+    const answer = await http.inject({ method: 'POST', url: '/sample', headers: JSON_TYPE, payload })
+    for (const { restore } of restores) restore()
+    t.same(answer.json(), { id: 1, name: 'a' })
+    t.equal(Number(seen[1]) - Number(seen[0]), turns, `${characters} characters`)
+  }
+})
+
 t.test('a form whose bytes are not UTF-8 is 400', async t => {
   for (const bytes of [
     [0x61, 0x3d, 0xff],

@@ -3,9 +3,11 @@ import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { formOf, formRoutes, jsonRoutes } from '../../../app/http/bodies.js'
 import { createPace } from '../../../app/http/pace.js'
+import { buildServer } from '../../../app/http/server.js'
 import { CONSTANT_HEADERS, listen } from '../../support/http.js'
 import { createSampleHttp } from '../../support/sample-routes.js'
 import { FORM_TYPE, JSON_TYPE, readAnswer, statusesIn } from '../../support/wire.js'
+import { createWorld } from '../../support/world.js'
 
 const LARGE = 120_000
 const LIMIT = 300_000
@@ -104,6 +106,21 @@ t.test('no number of headers before the one of its length hides a body', async t
     t.equal(readAnswer(await send(request, body)).status, 503, length)
   }
   for (const socket of held) socket.destroy()
+})
+
+t.test('a server that is told of no memory for bodies has room for one of its own limit', async t => {
+  const { useCases } = createWorld()
+  const http = buildServer({ useCases, bodyLimit: 300_000_000, protectHeroes: false })
+  const send = await listen(http)
+  t.teardown(() => http.close())
+  const head = post('/heroes', 'content-length: 300000000')
+  const arrived = new Promise(resolve => http.server.once('request', resolve))
+  const socket = connect({ port: Number(new URL(http.listeningOrigin).port), host: '127.0.0.1' })
+  socket.write(`${head}{`)
+  await arrived
+  t.equal(readAnswer(await send('GET /health/live HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n')).status, 200)
+  t.equal(socket.bytesRead, 0, 'it waits for the rest')
+  socket.destroy()
 })
 
 t.test('what a chunked body takes is counted as it arrives', async t => {
