@@ -96,7 +96,9 @@ const UNAVAILABLE = [
   /^(?:CONNECTION_(?:CLOSED|DESTROYED|ENDED)|CONNECT_TIMEOUT|SASL_SIGNATURE_MISMATCH|PREPARED_STATEMENTS_LOST)$/,
   // Node: sockets, names and files (ECONNREFUSED, EAI_AGAIN, ENOENT of a socket), then TLS
   /^E(?!RR_)[A-Z0-9_]+$/,
-  /^(?:ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/
+  /^(?:ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/,
+  // Node: postgres.js reads beyond a message, whose bytes the network has damaged
+  /^ERR_(?:OUT_OF_RANGE|BUFFER_OUT_OF_BOUNDS)$/
 ]
 
 const codeOf = (error: unknown): string | undefined =>
