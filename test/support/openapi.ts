@@ -115,7 +115,14 @@ export const createCheck = (document: Document): Check => {
       return
     }
     const media = response.content[type] ?? refuse(`of the type ${type}`)
-    if (type !== 'application/json' || method === 'HEAD' || sent['content-encoding'] !== undefined) return
+    if (method === 'HEAD' || sent['content-encoding'] !== undefined) return
+    if (type === 'text/html') {
+      const line = lineOf(payload)
+      const lines = linesOf(response)
+      if (line === undefined ? lines.length > 0 : !lines.includes(line))
+        refuse(`"${line}" for developers, which its description does not list`)
+    }
+    if (type !== 'application/json') return
     const body: unknown = JSON.parse(payload)
     const wrong = fault(body, media.schema)
     if (wrong !== undefined) refuse(wrong)
@@ -130,8 +137,21 @@ const matcher = (path: string): RegExp => new RegExp(`^${path.replaceAll('.', '\
 const textsOf = ({ examples = {} }: Media): readonly string[] =>
   Object.values(examples).map(({ value }) => textOf(value))
 
-/** The text of an error. Figures may depend on settings. */
+/** The text of an error. */
 export const textOf = (body: unknown): string => {
   const { error, error_description } = Object(body)
-  return String(error_description ?? error).replaceAll(/[0-9]+/g, '0')
+  return withoutFigures(String(error_description ?? error))
 }
+
+/** What a page says to developers; undefined when it says nothing to them. */
+const lineOf = (page: string): string | undefined => {
+  const [, line] = /<span lang="en">(.*?)<\/span>/s.exec(page) ?? []
+  return line && withoutFigures(line)
+}
+
+/** What pages say to developers, by the list in the description of their answer. */
+const linesOf = ({ description }: Response): readonly string[] =>
+  Array.from(description.matchAll(/^- (.*)$/gm), ([, line = '']) => withoutFigures(line))
+
+/** Figures may depend on settings. */
+const withoutFigures = (text: string): string => text.replaceAll(/[0-9]+/g, '0')

@@ -76,6 +76,7 @@ export const loginPage: Operations = {
       'stateTooLong',
       'unknownClient',
       'noRedirectUri',
+      'unnamedRedirectUri',
       'otherRedirectUri',
       ...OF_STORES
     ]
@@ -133,6 +134,7 @@ export const loginPage: Operations = {
       'formAgainstLink',
       'unknownClient',
       'noRedirectUri',
+      'unnamedRedirectUri',
       'otherRedirectUri',
       ...OF_STORES,
       'tooManyHashes'

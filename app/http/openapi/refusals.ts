@@ -9,7 +9,8 @@ const fastify = (statusCode: number): Error => Object.assign(new Error(), { stat
 
 /**
  * Every refusal that an operation can make, by a name. errors.ts makes the answer of the document of each, as it makes
- * the real one: the status, the headers and the body. A test holds the texts against all answers of the tests of HTTP.
+ * the real one: the status, the headers and the body. Each 4xx that `createService` answers in a test must have one of
+ * these texts, a page in its line for developers.
  */
 export const refusals = {
   // Whatever the path
@@ -162,10 +163,11 @@ export const refusals = {
   // The login page
   unknownClient: domain('invalid_request', 'the application is not known here'),
   noRedirectUri: domain('invalid_request', 'the application has no address to return to'),
-  otherRedirectUri: domain(
+  unnamedRedirectUri: domain(
     'invalid_request',
-    'the address to return to is not the one that the application registered'
+    'the application registered several addresses, and the request does not say to which of them to return'
   ),
+  otherRedirectUri: domain('invalid_request', 'the address to return to is none that the application registered'),
   stateTooLong: domain('invalid_request', 'state is longer than 4096 bytes: send a shorter one'),
   formAgainstLink: domain('invalid_request', 'the form and the link contradict each other'),
   neitherCodeNorError: domain('invalid_request', 'the link has neither a code nor an error'),

@@ -1,7 +1,7 @@
 import type { FastifySchema, RouteOptions } from 'fastify'
 import { DOCUMENTED } from '../documented.js'
 import { createAnswerFor, type ErrorForm } from '../errors.js'
-import { createErrorPage } from '../pages/error-page.js'
+import { createErrorPage, hasDeveloperLine } from '../pages/error-page.js'
 import { ALWAYS, type HeaderName, named, OF_PAGES, WITH_BODY } from './headers.js'
 import type { Answer, Operation } from './operation.js'
 import { type RefusalName, refusals } from './refusals.js'
@@ -100,11 +100,13 @@ const refusal = (status: number, refused: readonly Refused[], form: ErrorForm): 
 
 /** The texts of a page, which it has for developers beside those for its reader, stand in the description, because an example of a page would be the page. */
 const refusalPage = (status: number, refused: readonly Refused[]): object => ({
-  description: [
-    `${MEANINGS[status]} For developers the page says one of these:`,
-    '',
-    ...refused.map(({ body }) => `- ${body.error_description}`)
-  ].join('\n'),
+  description: hasDeveloperLine(status)
+    ? [
+        `${MEANINGS[status]} For developers the page says one of these:`,
+        '',
+        ...refused.map(({ body }) => `- ${body.error_description}`)
+      ].join('\n')
+    : MEANINGS[status],
   headers: withConstant([
     ...OF_PAGES,
     'Content-Language',

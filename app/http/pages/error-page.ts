@@ -24,7 +24,6 @@ export function errorPage({ status, message, fault, language, service, requestId
   const texts: Texts = TEXTS[language]
   const { title, message: general, advice } = problemOf(status, texts)
   const special = fault ?? FAULTS[status]
-  const isRefusal = status < 500 && status !== 403
   return page(
     language,
     texts.titleOfError(title),
@@ -33,9 +32,12 @@ export function errorPage({ status, message, fault, language, service, requestId
 <p>${advice}</p>
 <p class="quiet last">${texts.errorStatus(service, status)}</p>
 <p class="quiet">${texts.requestId(html`<span class="id">${requestId}</span>`)}</p>
-${isRefusal ? html`<p class="quiet">${texts.forDevelopers} <span lang="en">${message}</span></p>` : ''}`
+${hasDeveloperLine(status) ? html`<p class="quiet">${texts.forDevelopers} <span lang="en">${message}</span></p>` : ''}`
   )
 }
+
+/** Whether the page for the status tells the authors of applications what is wrong. A 403 and a 5xx are no fault of theirs. */
+export const hasDeveloperLine = (status: number): boolean => status < 500 && status !== 403
 
 const problemOf = (status: number, { refused, otherSite, unavailable, failed }: Texts): Problem => {
   if (status === 403) return otherSite

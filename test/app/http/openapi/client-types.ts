@@ -2606,7 +2606,8 @@ export interface operations {
        *     - state is longer than 4096 bytes: send a shorter one
        *     - the application is not known here
        *     - the application has no address to return to
-       *     - the address to return to is not the one that the application registered
+       *     - the application registered several addresses, and the request does not say to which of them to return
+       *     - the address to return to is none that the application registered
        */
       400: {
         headers: {
@@ -2627,11 +2628,7 @@ export interface operations {
           'text/html': string
         }
       }
-      /**
-       * @description The service failed. Its log says why. For developers the page says one of these:
-       *
-       *     - the service failed
-       */
+      /** @description The service failed. Its log says why. */
       500: {
         headers: {
           Server: components['headers']['Server']
@@ -2651,12 +2648,7 @@ export interface operations {
           'text/html': string
         }
       }
-      /**
-       * @description The service cannot answer right now. `Retry-After` says when to try again. For developers the page says one of these:
-       *
-       *     - the database cannot be reached
-       *     - the answer took too long
-       */
+      /** @description The service cannot answer right now. `Retry-After` says when to try again. */
       503: {
         headers: {
           Server: components['headers']['Server']
@@ -2824,7 +2816,8 @@ export interface operations {
        *     - the form and the link contradict each other
        *     - the application is not known here
        *     - the application has no address to return to
-       *     - the address to return to is not the one that the application registered
+       *     - the application registered several addresses, and the request does not say to which of them to return
+       *     - the address to return to is none that the application registered
        */
       400: {
         headers: {
@@ -2959,11 +2952,7 @@ export interface operations {
           'text/html': string
         }
       }
-      /**
-       * @description The service failed. Its log says why. For developers the page says one of these:
-       *
-       *     - the service failed
-       */
+      /** @description The service failed. Its log says why. */
       500: {
         headers: {
           Server: components['headers']['Server']
@@ -2983,14 +2972,7 @@ export interface operations {
           'text/html': string
         }
       }
-      /**
-       * @description The service cannot answer right now. `Retry-After` says when to try again. For developers the page says one of these:
-       *
-       *     - too many large bodies are being read
-       *     - the database cannot be reached
-       *     - the answer took too long
-       *     - too many logins are waiting
-       */
+      /** @description The service cannot answer right now. `Retry-After` says when to try again. */
       503: {
         headers: {
           Server: components['headers']['Server']

@@ -386,6 +386,8 @@ t.test('an answer that the document does not tell of is noticed', async t => {
   check('GET', '/health/live', answer, {})
   const refused = { statusCode: 400, headers, payload: '{"error":"the request has no Host header: send one"}' }
   check('GET', '/health/live', refused, {})
+  const page = await http.inject('/auth/code?client_id=nobody')
+  check('GET', '/auth/code', page, {})
   const others: readonly [string, Answered, RegExp][] = [
     ['/health/live', { ...answer, statusCode: 201 }, /a status that it does not have/],
     ['/health/gone', answer, /a path or method that it does not have/],
@@ -395,6 +397,16 @@ t.test('an answer that the document does not tell of is noticed', async t => {
     ['/health/live', { ...answer, headers: { ...headers, 'content-length': 'x' } }, /Content-Length is x/],
     ['/health/live', { ...answer, headers: { ...headers, 'content-type': 'text/plain' } }, /of the type text\/plain/],
     ['/health/live', { ...refused, payload: '{"error":"no"}' }, /a text that is not among its examples/],
+    [
+      '/auth/code',
+      { ...page, payload: page.payload.replaceAll('not known', 'unknown') },
+      /"the application is unknown here" for developers, which/
+    ],
+    [
+      '/auth/code',
+      { ...page, payload: '<p>The application is not known here.</p>' },
+      /"undefined" for developers, which/
+    ],
     [
       '/openapi.json',
       { ...answer, headers: { ...headers, etag: '', 'cache-control': '' }, statusCode: 304 },
