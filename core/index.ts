@@ -50,6 +50,7 @@ export type {
   StoredCode,
   Stores,
   TokenStore,
+  UserQuery,
   UserStore
 } from './ports.js'
 export { isRedirectUri } from './redirect-uri.js'
@@ -58,4 +59,4 @@ export { isScopeToken } from './scope.js'
 export type { ScopeTextUseCases } from './scope-texts.js'
 export type { TokenRequest } from './token-request.js'
 export { createUseCases, type UseCases } from './use-cases.js'
-export type { Credentials, UserUseCases } from './users.js'
+export type { Credentials, NamedUser, UserPage, UserUseCases } from './users.js'

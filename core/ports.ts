@@ -95,6 +95,13 @@ export interface HeroStore {
   remove(id: number): Promise<boolean>
 }
 
+/** Which users are wanted. Without any condition it is all of them. */
+export interface UserQuery {
+  /** Only users with a greater id. Any safe integer. */
+  readonly after?: number | undefined
+  readonly limit?: number | undefined
+}
+
 /**
  * Keeps users. A method that ends or removes many grants may take long, but no other call waits for it. When it rejects, some of the
  * grants may have ended.
@@ -111,8 +118,8 @@ export interface UserStore {
   find(id: number): Promise<User | undefined>
   /** Undefined when no user has the name, case and all. */
   findByUsername(username: string): Promise<User | undefined>
-  /** Users by ascending id. */
-  list(): Promise<readonly User[]>
+  /** The users that match the query, by ascending id. */
+  list(query?: UserQuery): Promise<readonly User[]>
   /**
    * Replaces the hash `verified`. False, and nothing changes, when no user has the id or the user has another hash.
    * Ends no grant.

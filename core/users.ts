@@ -3,7 +3,7 @@ import { type Origin, originOf } from './events.js'
 import { latest, secondsUntil } from './instants.js'
 import type { Digest, User } from './model.js'
 import type { Policy } from './policy.js'
-import type { AllPorts } from './ports.js'
+import type { AllPorts, UserQuery } from './ports.js'
 import { isStorable, lengthOf, requireText } from './text.js'
 
 const USERNAME_MAX = 255
@@ -15,6 +15,16 @@ export interface Credentials {
   readonly password: string
 }
 
+/** A user without what only a login needs. */
+export type NamedUser = Pick<User, 'id' | 'username'>
+
+/** Some users of a longer list. */
+export interface UserPage {
+  readonly users: readonly NamedUser[]
+  /** The `after` of the next page; undefined when this page is the last. */
+  readonly nextAfter: number | undefined
+}
+
 /** What is done with users. */
 export interface UserUseCases {
   /**
@@ -22,9 +32,9 @@ export interface UserUseCases {
    * `conflict`; and `overloaded`. With the origin of a request it counts the registration and tells `user.registered`.
    * Without it an operator has added the user (`user.added`).
    */
-  registerUser(credentials: Credentials, origin?: Origin): Promise<User>
-  /** Every user, by ascending id. */
-  listUsers(): Promise<readonly User[]>
+  registerUser(credentials: Credentials, origin?: Origin): Promise<NamedUser>
+  /** The first `limit` users with an id greater than `after`, by ascending id. */
+  userPage(query: UserQuery & { readonly limit: number }): Promise<UserPage>
   /** Stores a new password and ends every login. Throws `invalid_input` and `not_found`. */
   setPassword(credentials: Credentials): Promise<void>
   /** Ends every code and token of the user, including those of logins under way. Throws `not_found`. */
@@ -98,10 +108,19 @@ export const createUserUseCases = (
       }
       const event = origin === undefined ? 'user.added' : 'user.registered'
       events.tell({ event, user: user.id, ...originOf(origin) })
-      return user
+      return named(user)
     },
 
-    listUsers: () => users.list(),
+    async userPage({ after, limit }) {
+      // One user more than the page holds tells whether there is a next page. A store whose `list` takes no query
+      // returns every user.
+      const listed = await users.list({ after, limit: limit + 1 })
+      const found = listed.filter(({ id }) => after === undefined || id > after)
+      return {
+        users: found.slice(0, limit).map(named),
+        nextAfter: found.length > limit ? found[limit - 1]?.id : undefined
+      }
+    },
 
     async setPassword({ username, password }) {
       const wanted = requirePassword(password)
@@ -147,5 +166,7 @@ export const normalizeCredentials = ({ username, password }: Credentials): Crede
 
 const fits = (text: string, max: number): boolean =>
   text !== '' && text.length <= 2 * max && isStorable(text) && lengthOf(text) <= max
+
+const named = ({ id, username }: User): NamedUser => ({ id, username })
 
 const noSuchUser = (): DomainError => new DomainError('not_found', 'no user has this username')

@@ -1,4 +1,4 @@
-import { and, asc, eq, isNull, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, isNull, sql } from 'drizzle-orm'
 import type { PasswordHash, User } from '../../core/model.js'
 import type { UserStore } from '../../core/ports.js'
 import type { Driver } from './connection/driver.js'
@@ -136,8 +136,9 @@ export const createUserStore = ({ write, transaction }: Driver, lookups: Lookups
 
     findByUsername,
 
-    async list() {
-      return (await withDriverErrors(writer.select(columns).from(users).orderBy(asc(users.id)))).map(toUser)
+    async list({ after = Number.MIN_SAFE_INTEGER, limit = Number.MAX_SAFE_INTEGER } = {}) {
+      const listing = writer.select(columns).from(users).where(gt(users.id, after)).orderBy(asc(users.id)).limit(limit)
+      return (await withDriverErrors(listing)).map(toUser)
     },
 
     async rehash(id, verified, { hash, salt }) {

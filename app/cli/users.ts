@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
-import type { PredecessorUser } from '../../core/index.js'
+import type { NamedUser, PredecessorUser } from '../../core/index.js'
+import type { Administration } from '../control/protocol.js'
 import type { CommandContext } from './context.js'
 import { type Kind, runImport } from './importing.js'
 import { toTable } from './table.js'
@@ -21,6 +22,20 @@ const PREDECESSOR_USERS: Kind<PredecessorUser> = {
   store: (useCases, users) => useCases.importUsers(users)
 }
 
+/** How many users are read at a time. */
+const PAGE = 1000
+
+const everyUser = async ({ userPage }: Administration): Promise<readonly NamedUser[]> => {
+  const found: NamedUser[] = []
+  let after: number | undefined
+  do {
+    const page = await userPage({ after, limit: PAGE })
+    found.push(...page.users)
+    after = page.nextAfter
+  } while (after !== undefined)
+  return found
+}
+
 export const addUserCommands = (program: Command, context: CommandContext): void => {
   const { terminal, withUseCases, print } = context
   const users = program.command('user').description('administers users')
@@ -31,7 +46,7 @@ export const addUserCommands = (program: Command, context: CommandContext): void
     .option('--json', 'print JSON')
     .action(({ json }: { json?: true }) =>
       withUseCases(async useCases => {
-        const found = (await useCases.listUsers()).map(({ id, username }) => ({ id, username }))
+        const found = await everyUser(useCases)
         await print(
           json,
           found,
@@ -52,7 +67,7 @@ export const addUserCommands = (program: Command, context: CommandContext): void
       const password = await readHidden(terminal, 'Password')
       await withUseCases(async useCases => {
         const user = await useCases.registerUser({ username, password })
-        await print(json, { id: user.id, username: user.username }, [`The user ${user.username} is registered.`])
+        await print(json, user, [`The user ${user.username} is registered.`])
       })
     })
 

@@ -67,7 +67,6 @@ const remoteUseCases = (call: CallMethod): Administration => ({
   importUsers: (...args) => call('importUsers', args),
   listClients: (...args) => call('listClients', args),
   listScopeTexts: (...args) => call('listScopeTexts', args),
-  listUsers: (...args) => call('listUsers', args),
   registerUser: (...args) => call('registerUser', args),
   removeClient: (...args) => call('removeClient', args),
   removeScopeText: (...args) => call('removeScopeText', args),
@@ -75,5 +74,6 @@ const remoteUseCases = (call: CallMethod): Administration => ({
   revokeUser: (...args) => call('revokeUser', args),
   rotateSecret: (...args) => call('rotateSecret', args),
   setPassword: (...args) => call('setPassword', args),
-  setScopeText: (...args) => call('setScopeText', args)
+  setScopeText: (...args) => call('setScopeText', args),
+  userPage: (...args) => call('userPage', args)
 })

@@ -11,7 +11,6 @@ export const METHODS = [
   'importUsers',
   'listClients',
   'listScopeTexts',
-  'listUsers',
   'registerUser',
   'removeClient',
   'removeScopeText',
@@ -19,7 +18,8 @@ export const METHODS = [
   'revokeUser',
   'rotateSecret',
   'setPassword',
-  'setScopeText'
+  'setScopeText',
+  'userPage'
 ] as const
 
 export type Method = (typeof METHODS)[number]

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import type { UserQuery } from '../../core/index.js'
 import {
   at,
   authorize,
@@ -132,6 +133,27 @@ export const userContract = (test: TestFunction, createStores: CreateStores): vo
       listed.map(({ id }) => id),
       listed.map(({ id }) => id).toSorted((a, b) => a - b)
     )
+  })
+
+  test('users are listed from behind any id on, and as many as are wanted', async () => {
+    const { users } = await createStores()
+    const stored = await users.insertAll(
+      ['carol', 'bob', 'alice', 'dave'].map(username => ({ username, password: somePassword() }))
+    )
+    const ids = stored.map(user => user?.id ?? 0)
+    const listed = async (query: UserQuery): Promise<readonly number[]> => (await users.list(query)).map(({ id }) => id)
+    assert.deepEqual(await listed({}), ids)
+    assert.deepEqual(await listed({ after: undefined, limit: undefined }), ids)
+    assert.deepEqual(await listed({ limit: 3 }), ids.slice(0, 3))
+    assert.deepEqual(await listed({ limit: 9 }), ids)
+    assert.deepEqual(await listed({ after: ids[1], limit: 1 }), ids.slice(2, 3))
+    assert.deepEqual(await listed({ after: ids[1] }), ids.slice(2))
+    assert.deepEqual(await listed({ after: ids[3], limit: 1 }), [])
+    await users.remove('bob')
+    assert.deepEqual(await listed({ after: ids[1], limit: 1 }), ids.slice(2, 3))
+    for (const id of IDS_OF_NOBODY) {
+      assert.deepEqual(await listed({ after: id }), id <= 0 ? [ids[0], ...ids.slice(2)] : [], `${id}`)
+    }
   })
 
   test('a change to a user record does not change the store', async () => {

@@ -178,7 +178,13 @@ const createUserStore = ({ read, write }: JsonFile<Tables>): UserStore => {
     insertAll: users => write(tables => users.map(user => insertUser(tables, user))),
     find: id => read(({ users }) => optional(toUser, rowOf(users, id))),
     findByUsername: username => read(tables => optional(toUser, named(tables, username))),
-    list: () => read(({ users }) => users.map(toUser)),
+    list: ({ after = Number.NEGATIVE_INFINITY, limit } = {}) =>
+      read(({ users }) =>
+        users
+          .filter(({ id }) => id > after)
+          .slice(0, limit)
+          .map(toUser)
+      ),
     rehash: (id, { hash, salt }, replacement) =>
       write(({ users }) => {
         const user = rowOf(users, id)

@@ -233,7 +233,6 @@ t.test('no statement reads a table whole, except full lists and the search by a 
   t.strictSame(
     found,
     new Map([
-      ['users.list', ['user']],
       ['clients.list', ['client']],
       ['scopes.list', ['scope']]
     ])

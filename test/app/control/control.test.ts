@@ -7,12 +7,12 @@ import t, { type Test } from 'tap'
 import { lockFolder } from '../../../adapters/postgres/connection/folder-lock.js'
 import { callService } from '../../../app/control/client.js'
 import { readFrames, sendFrame } from '../../../app/control/frames.js'
-import { METHODS } from '../../../app/control/protocol.js'
+import { METHODS, type Method } from '../../../app/control/protocol.js'
 import { listenForCommands } from '../../../app/control/service.js'
 import { openSocketPath } from '../../../app/control/socket-path.js'
 import { takeCommands } from '../../../app/serve/commands.js'
 import type { DatabaseSettings } from '../../../app/settings.js'
-import { createUseCases, DomainError, type SecurityEvent, type UseCases, type User } from '../../../core/index.js'
+import { type Client, createUseCases, DomainError, type SecurityEvent, type UseCases } from '../../../core/index.js'
 import { told as eventLine, heroes } from '../../support/command.js'
 import { temporaryFolder } from '../../support/process.js'
 import { signal } from '../../support/waiting.js'
@@ -62,7 +62,7 @@ t.test('every use case of an operator reaches the service, and its events are to
   t.ok(rotated?.previousSecret?.until instanceof Date)
   await useCases.removeClient('app')
   const ada = await useCases.registerUser({ username: 'ada', password: 'x' })
-  t.strictSame(await useCases.listUsers(), [ada])
+  t.strictSame(await useCases.userPage({ after: undefined, limit: 1 }), { users: [ada], nextAfter: undefined })
   await useCases.setPassword({ username: 'ada', password: 'y' })
   await useCases.revokeUser('ada')
   await useCases.removeUser('ada')
@@ -96,7 +96,7 @@ t.test('every use case of an operator reaches the service, and its events are to
 
 t.test('a refusal comes over with its code and its cause, and a bug with its message', async t => {
   const { folder } = await open(t, {
-    listUsers: () =>
+    listScopeTexts: () =>
       Promise.reject(new DomainError('unavailable', 'the database is away', { cause: new Error('EIO') })),
     listClients: () => Promise.reject(new Error('broken'))
   })
@@ -106,9 +106,33 @@ t.test('a refusal comes over with its code and its cause, and a bug with its mes
     code: 'not_found',
     message: 'no client has this id'
   })
-  await t.rejects(useCases.listUsers(), { code: 'unavailable', message: 'the database is away: EIO' })
+  await t.rejects(useCases.listScopeTexts(), { code: 'unavailable', message: 'the database is away: EIO' })
   await t.rejects(useCases.listClients(), { name: 'Error', message: 'broken' })
-  t.strictSame(await useCases.listScopeTexts(), [], 'the connection goes on')
+  t.strictSame((await useCases.userPage({ limit: 1 })).users, [], 'the connection goes on')
+})
+
+t.test('no password hash leaves the service', async t => {
+  const { path } = await open(t)
+  const socket = connect(path)
+  t.teardown(() => socket.destroy())
+  const messages = readFrames(socket)
+  const { value: greeting } = await messages.next()
+  t.match(greeting, { version: String })
+  const hashedPassword = Buffer.alloc(32).toString('base64')
+  const calls: [method: Method, ...args: unknown[]][] = [
+    ['registerUser', { username: 'ada', password: 'x' }],
+    ['importUsers', [{ username: 'grace', hashedPassword, salt: 'x' }]],
+    ['setPassword', { username: 'ada', password: 'y' }],
+    ['userPage', { after: undefined, limit: 10 }]
+  ]
+  for (const [method, ...args] of calls) {
+    sendFrame(socket, { method, args })
+    let text = ''
+    do text = JSON.stringify((await messages.next()).value)
+    while (text.includes('"event"'))
+    t.notMatch(text, /argon2|password|salt/i, method)
+    t.notMatch(text, /failure/, method)
+  }
 })
 
 t.test('messages of any size, in whatever pieces, arrive', async t => {
@@ -125,7 +149,7 @@ t.test('messages of any size, in whatever pieces, arrive', async t => {
   const socket = connect(path)
   const pieces: Buffer[] = []
   const collector = { write: (bytes: Buffer) => pieces.push(bytes) > 0 }
-  sendFrame(Object.assign(connect(path), collector), { method: 'listUsers', args: [] })
+  sendFrame(Object.assign(connect(path), collector), { method: 'listClients', args: [] })
   for (const byte of Buffer.concat([...pieces, ...pieces])) {
     socket.write(Buffer.from([byte]))
     await setImmediate()
@@ -141,7 +165,7 @@ t.test('what is no call is answered with a failure, and what is no message ends 
   const socket = connect(path)
   const replies = readFrames(socket)
   await replies.next()
-  for (const message of [undefined, 5, { method: 'issueToken', args: [] }, { method: 'listUsers' }]) {
+  for (const message of [undefined, 5, { method: 'issueToken', args: [] }, { method: 'listClients' }]) {
     sendFrame(socket, message)
     t.match((await replies.next()).value, { failure: String }, JSON.stringify(message))
   }
@@ -152,7 +176,7 @@ t.test('what is no call is answered with a failure, and what is no message ends 
     await once(bad, 'close')
   }
   const { useCases } = await call(t, folder)
-  t.strictSame(await useCases.listUsers(), [])
+  t.strictSame(await useCases.listClients(), [])
 })
 
 t.test('only the owner may open the socket, which goes with the service', async t => {
@@ -193,13 +217,29 @@ t.test('a folder with a long path has a socket where descriptors are paths', asy
   await t.test('through a descriptor', long, async t => {
     const { path, close } = await open(t, {}, folder)
     const { useCases } = await call(t, folder)
-    t.strictSame(await useCases.listUsers(), [])
+    t.strictSame(await useCases.listClients(), [])
     t.equal(statSync(path).mode & 0o777, 0o600)
     await close()
     t.notOk(existsSync(path))
     writeFileSync(path, '')
     await t.rejects(open(t, {}, folder), { code: 'EADDRINUSE' })
   })
+})
+
+t.test('a list of users is printed whole and in columns, however many pages it comes in', async t => {
+  const { folder } = await open(t)
+  t.teardown(await lockFolder(folder))
+  const { useCases } = await call(t, folder)
+  const run = (line: string) => heroes(line, { DATA_DIR: folder })
+  const hashedPassword = Buffer.alloc(32).toString('base64')
+  const users = Array.from({ length: 2001 }, (_, i) => ({ id: i + 1, username: `user ${i + 1}` }))
+  for (const count of [1000, 1001, 2001]) {
+    const listed = users.slice(0, count)
+    await useCases.importUsers(listed.map(({ username }) => ({ username, hashedPassword, salt: 'x' })))
+    t.match(await run('user list --json'), { code: 0, stdout: `${JSON.stringify(listed)}\n`, stderr: '' })
+    const lines = listed.map(({ id, username }) => `${String(id).padEnd(4)}  ${username}\n`)
+    t.match(await run('user list'), { code: 0, stdout: ['ID    USERNAME\n', ...lines].join(''), stderr: '' })
+  }
 })
 
 t.test('a service of another version is refused', async t => {
@@ -221,52 +261,52 @@ t.test('a service of another version is refused', async t => {
 const held = () => {
   const begun = signal()
   const ended = signal()
-  const listUsers = async (): Promise<readonly User[]> => {
+  const listClients = async (): Promise<readonly Client[]> => {
     begun.give()
     await ended.given
     return []
   }
-  return { listUsers, begun: begun.given, end: ended.give }
+  return { listClients, begun: begun.given, end: ended.give }
 }
 
 const ENDED = { message: 'the service has ended, and may or may not have done this; try again' }
 
 t.test('when the service ends, a call under way is answered, and a later one is not', async t => {
-  const { listUsers, begun, end } = held()
-  const { folder, close } = await open(t, { listUsers })
+  const { listClients, begun, end } = held()
+  const { folder, close } = await open(t, { listClients })
   const idle = await call(t, folder)
   const { useCases } = await call(t, folder)
-  const called = useCases.listUsers()
+  const called = useCases.listClients()
   await begun
   const closed = close()
   end()
   t.strictSame(await called, [])
   await closed
-  await t.rejects(useCases.listUsers(), ENDED)
-  await t.rejects(idle.useCases.listUsers(), ENDED)
+  await t.rejects(useCases.listClients(), ENDED)
+  await t.rejects(idle.useCases.listClients(), ENDED)
 })
 
 t.test('a call that does not end is cut off', async t => {
-  const { listUsers, begun } = held()
-  const { folder, close } = await open(t, { listUsers }, temporaryFolder(t), { lastCall: 1 })
+  const { listClients, begun } = held()
+  const { folder, close } = await open(t, { listClients }, temporaryFolder(t), { lastCall: 1 })
   const { useCases } = await call(t, folder)
-  const called = t.rejects(useCases.listUsers(), ENDED)
+  const called = t.rejects(useCases.listClients(), ENDED)
   await begun
   await close()
   await called
 })
 
 t.test('a command that leaves during its call leaves the service as it is', async t => {
-  const { listUsers, begun, end } = held()
-  const { folder } = await open(t, { listUsers })
+  const { listClients, begun, end } = held()
+  const { folder } = await open(t, { listClients })
   const leaving = await call(t, folder)
-  const called = t.rejects(leaving.useCases.listUsers())
+  const called = t.rejects(leaving.useCases.listClients())
   await begun
   leaving.close()
   await called
   end()
   const { useCases } = await call(t, folder)
-  t.strictSame(await useCases.listClients(), [])
+  t.strictSame(await useCases.listScopeTexts(), [])
 })
 
 t.test('the command line calls the service that has the folder, and is refused where nobody answers', async t => {
