@@ -39,7 +39,8 @@ export interface ClientUseCases {
   changeClient(id: string, changes: ClientChanges): Promise<Client>
   /**
    * Replaces the secret by `secret`, or by a random one when `secret` is undefined, and returns the new secret. The old
-   * one stays valid for `keepOldSeconds`, 0 by default. Throws `invalid_input`, and `not_found` for an unknown or public client.
+   * one stays valid for `keepOldSeconds`, an integer from 0 to 999,999,999 and 0 by default. Throws `invalid_input`, and
+   * `not_found` for an unknown or public client.
    */
   rotateSecret(id: string, secret?: string | undefined, keepOldSeconds?: number): Promise<string>
   /** Removes the client with all its codes and tokens. Throws `not_found`. */
@@ -95,6 +96,9 @@ export const createClientUseCases = ({
     },
 
     async rotateSecret(id, given, keepOldSeconds = 0) {
+      if (!Number.isInteger(keepOldSeconds) || keepOldSeconds < 0 || keepOldSeconds > KEEP_OLD_MAX) {
+        throw new DomainError('invalid_input', `keepOldSeconds must be an integer from 0 to ${KEEP_OLD_MAX}`)
+      }
       const secret = given === undefined ? await secrets.random() : requireSecret(given)
       const keepUntil = keepOldSeconds === 0 ? undefined : secondsAfter(clock.now(), keepOldSeconds)
       if (!isClientId(id) || !(await clients.rotateSecret(id, await secrets.digest(secret), keepUntil))) {
@@ -110,6 +114,9 @@ export const createClientUseCases = ({
     }
   }
 }
+
+/** Some 30 years. A `Date` has no instant that is far beyond. */
+const KEEP_OLD_MAX = 999_999_999
 
 /** The changes, with each redirect URI, scope and grant type once. Throws `invalid_input`. */
 const requireChanges = <T extends ClientChanges>(changes: T): T => {

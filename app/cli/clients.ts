@@ -167,6 +167,7 @@ const addValue = (value: string, earlier: readonly string[] | false | undefined)
   value
 ]
 
+/** Nine digits: `rotateSecret` takes no more. */
 const wholeSeconds = (text: string): number => {
   if (!/^[0-9]{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number of seconds.')
   return Number(text)

@@ -207,6 +207,22 @@ t.test('an old secret stays valid for the given seconds, and with 0 it ends at o
   t.equal((await useCases.findClient('app')).previousSecret, undefined)
 })
 
+t.test('how long an old secret stays valid is an integer from 0 to 999999999, or else nothing changes', async t => {
+  const { useCases } = createWorld()
+  const app = await addClient({ useCases }, 'app')
+  for (const seconds of [Number.MAX_SAFE_INTEGER, 1e9, Number.POSITIVE_INFINITY, Number.NaN, 0.5, -1]) {
+    const rotated = useCases.rotateSecret('app', undefined, seconds)
+    await t.rejects(
+      rotated,
+      { code: 'invalid_input', message: 'keepOldSeconds must be an integer from 0 to 999999999' },
+      `${seconds}`
+    )
+  }
+  t.strictSame(await useCases.findClient('app'), app)
+  await useCases.rotateSecret('app', undefined, 999_999_999)
+  t.equal((await useCases.authenticateClient([{ id: 'app', secret: SECRET }])).id, 'app')
+})
+
 t.test('a change keeps the values that it does not name and removes those that are undefined in it', async t => {
   const { useCases } = createWorld()
   const before = await addClient({ useCases }, 'app', { name: 'App' })
