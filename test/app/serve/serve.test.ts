@@ -215,6 +215,15 @@ t.test('DRAIN_DELAY keeps a service that is not ready listening, and a second si
   t.equal(await ended, 0)
 })
 
+t.test('connections to METRICS_PORT that have sent no request do not keep the service from ending', async t => {
+  const { until, stop } = await serveProcess(t, { DATABASE_URL: 'memory:', METRICS_PORT: '0' })
+  const [, port] = await until(/"port":(\d+),"msg":"metrics listening"/)
+  const [silent, unfinished] = await Promise.all([1, 2].map(() => dialOpen(`http://127.0.0.1:${port}`)))
+  unfinished?.socket.write('GET /metrics HTTP/1.1\r\nHost: heroes\r\n')
+  t.equal(await stop(), 0)
+  await Promise.all([silent?.closed, unfinished?.closed])
+})
+
 t.test(
   'a HOST or PORT on which the service cannot listen ends the start with exit code 1 and one line that names it',
   async t => {
