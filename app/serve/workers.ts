@@ -1,4 +1,4 @@
-import cluster, { type Worker as Process } from 'node:cluster'
+import cluster from 'node:cluster'
 import { once } from 'node:events'
 import { lacksWrites, prepareForWorkers } from '../compose.js'
 import type { ServerSettings, Settings } from '../settings.js'
@@ -26,6 +26,8 @@ type Order = 'stop' | 'figures'
 
 /** What a worker tells the first process. */
 interface Report {
+  /** The worker hears orders. This is the first report of each. */
+  readonly hears?: true
   readonly listening?: true
   /** Why the worker is about to end. */
   readonly failed?: string
@@ -51,6 +53,7 @@ export const serveAsWorker = async (work: (stop: Stop, member: CrewMember) => Pr
     if (order === 'stop') stop.ask()
     else void tellFigures()
   })
+  void report({ hears: true })
   const stopLater = (): void => {
     setTimeout(() => {
       if (!stop.asked()) stop.ask()
@@ -125,7 +128,12 @@ export const superviseWorkers = async (settings: Settings, server: ServerSetting
 
 const fork = (env: Readonly<Record<string, string>>, reports: Reports, crew: CrewFigures | undefined): Worker => {
   const child = cluster.fork(env)
-  const member = crew?.join(() => order(child, 'figures'))
+  // Node drops what is sent to a worker that does not hear yet, so orders wait for its first report.
+  const hears = new Promise(resolve => child.once('message', resolve))
+  const order = (order: Order): void => {
+    void hears.then(() => child.process.send(order, ignore))
+  }
+  const member = crew?.join(() => order('figures'))
   // A message to a worker that has just ended is an error, of which its end tells enough.
   child.on('error', ignore)
   child.on('message', ({ listening, failed, figures }: Report) => {
@@ -139,13 +147,9 @@ const fork = (env: Readonly<Record<string, string>>, reports: Reports, crew: Cre
     reports.ended({ code, signal })
   })
   return {
-    stop: () => order(child, 'stop'),
+    stop: () => order('stop'),
     kill: child.process.kill.bind(child.process, 'SIGKILL')
   }
-}
-
-const order = (child: Process, order: Order): void => {
-  child.process.send(order, ignore)
 }
 
 const ignore = (): void => {}

@@ -1,13 +1,17 @@
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { join } from 'node:path'
 import t from 'tap'
 import { createStop } from '../../../app/serve/stop.js'
 import { superviseWorkers } from '../../../app/serve/workers.js'
 import { readSettings } from '../../../app/settings.js'
+import { createAuthority } from '../../support/certificates.js'
 import { heroes } from '../../support/command.js'
+import { holdFile, withHeldFiles } from '../../support/held-file.js'
 import { listenUntilEnd } from '../../support/ports.js'
 import { createDatabase } from '../../support/postgres.js'
-import { ask, serveProcess, startProcess } from '../../support/process.js'
+import { ask, serveProcess, startProcess, temporaryFolder } from '../../support/process.js'
 import { dial } from '../../support/wire.js'
 import { linesOf, workersOf } from '../../support/workers.js'
 
@@ -51,6 +55,25 @@ t.test('workers share the port, one that ends is replaced, and all have one log 
   t.equal(requests.length, 70)
   t.ok(requests.every(({ pid, worker }) => [before, after].some(pids => pids.get(Number(worker)) === pid)))
   t.equal(lines.filter(({ msg }) => msg === 'shutting down').length, 3, 'every worker drains')
+})
+
+t.test('a worker that is still starting when the service is asked to end ends as well', withHeldFiles, async t => {
+  // Every process reads this file at its start.
+  const authorities = join(temporaryFolder(t), 'authorities.pem')
+  const { certificate } = createAuthority('Heroes')
+  writeFileSync(authorities, certificate)
+  const database = new URL(DATABASE_URL)
+  database.searchParams.set('sslmode', 'disable')
+  database.searchParams.set('sslrootcert', authorities)
+  const service = await serveProcess(t, { ...env, DATABASE_URL: database.href })
+  const workers = await workersOf(service, 2)
+  const held = holdFile(authorities)
+  process.kill(Number(workers.get(2)), 'SIGKILL')
+  const release = await held.read()
+  service.child.kill('SIGTERM')
+  await service.until(/"worker":1,"msg":"shutting down"/)
+  release(certificate)
+  t.equal(await service.ended, 0)
 })
 
 t.test('what no worker can use ends the start with exit code 1 and one line that names it', async t => {
