@@ -33,6 +33,8 @@ export interface UserUseCases {
    * Without it an operator has added the user (`user.added`).
    */
   registerUser(credentials: Credentials, origin?: Origin): Promise<NamedUser>
+  /** Every user, by ascending id. */
+  listUsers(): Promise<readonly NamedUser[]>
   /** The first `limit` users with an id greater than `after`, by ascending id. */
   userPage(query: UserQuery & { readonly limit: number }): Promise<UserPage>
   /** Stores a new password and ends every login. Throws `invalid_input` and `not_found`. */
@@ -110,6 +112,8 @@ export const createUserUseCases = (
       events.tell({ event, user: user.id, ...originOf(origin) })
       return named(user)
     },
+
+    listUsers: async () => (await users.list()).map(named),
 
     async userPage({ after, limit }) {
       // One user more than the page holds tells whether there is a next page. A store whose `list` takes no query

@@ -20,7 +20,7 @@ t.test('all heroes are read in short pieces, none twice and none left out, howev
   }
 })
 
-t.test('users come in pages, also from a store whose list takes no query', async t => {
+t.test('users come in pages or all together, also from a store whose list takes no query', async t => {
   const stores = createMemoryStores()
   const withoutQuery: UserStore = { ...stores.users, list: () => stores.users.list() }
   for (const users of [stores.users, withoutQuery]) {
@@ -34,6 +34,7 @@ t.test('users come in pages, also from a store whose list takes no query', async
     t.strictSame(await useCases.userPage({ limit: 2 }), { users: [carol, bob], nextAfter: bob?.id })
     t.strictSame(await useCases.userPage({ after: bob?.id, limit: 2 }), { users: [alice], nextAfter: undefined })
     t.strictSame(await useCases.userPage({ limit: 3 }), { users: registered, nextAfter: undefined })
+    t.strictSame(await useCases.listUsers(), registered)
     for (const username of usernames) await useCases.removeUser(username)
   }
 })
