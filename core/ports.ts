@@ -137,12 +137,16 @@ export interface UserStore {
 }
 
 /**
- * Changes to a registered client. A key that is absent leaves its value as it is; a key that is undefined removes its
- * value.
+ * Changes to a registered client. A key that is absent leaves its value as it is. So does a key that is undefined, but
+ * for `name`, which is removed then: a client can do without a name, and must have every other value.
  */
-export type ClientChanges = Partial<
-  Pick<Client, 'redirectUris' | 'allowedScopes' | 'grantTypes' | 'name' | 'requirePkce'>
->
+export interface ClientChanges {
+  readonly redirectUris?: readonly string[] | undefined
+  readonly allowedScopes?: readonly string[] | undefined
+  readonly grantTypes?: readonly string[] | undefined
+  readonly name?: string | undefined
+  readonly requirePkce?: boolean | undefined
+}
 
 /** Keeps clients. */
 export interface ClientStore {

@@ -41,7 +41,15 @@ export const createClientStore = (tables: Tables): ClientStore => {
     async update(id, changes) {
       const row = clients.get(id)
       if (row === undefined) return undefined
-      row.client = copyClient({ ...row.client, ...changes })
+      const { client } = row
+      const {
+        redirectUris = client.redirectUris,
+        allowedScopes = client.allowedScopes,
+        grantTypes = client.grantTypes,
+        requirePkce = client.requirePkce
+      } = changes
+      const name = 'name' in changes ? changes.name : client.name
+      row.client = copyClient({ ...client, redirectUris, allowedScopes, grantTypes, name, requirePkce })
       return copyClient(row.client)
     },
 

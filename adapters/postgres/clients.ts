@@ -136,7 +136,7 @@ const toRow = ({ previousSecret, ...client }: Client): ClientRow => ({
   requirePkce: client.requirePkce
 })
 
-/** A key whose value is undefined empties its column. */
+/** The name alone may be undefined: that empties its column. */
 const toColumns = (changes: ClientChanges): Partial<ClientRow> => ({
   ...(changes.redirectUris && redirectColumns(changes.redirectUris)),
   ...('name' in changes && { name: changes.name ?? null }),

@@ -125,11 +125,11 @@ export const clientContract = (test: TestFunction, createStores: CreateStores): 
     assert.deepEqual((await clients.find(kept.id))?.previousSecret?.until, at(60))
   })
 
-  test('a change leaves the keys that it does not name as they are, and undefined removes a value', async () => {
+  test('a change leaves the keys that it does not name as they are, and undefined removes a name', async () => {
     const { clients } = await createStores()
     const client = fullClient()
     await clients.insert(client)
-    const changes: ClientChanges[] = [
+    const changes: Partial<Client>[] = [
       {},
       { name: 'another name' },
       { requirePkce: false },
@@ -148,6 +148,27 @@ export const clientContract = (test: TestFunction, createStores: CreateStores): 
       assert.deepEqual(await clients.update(client.id, change), expected, JSON.stringify(change))
       assert.deepEqual(await clients.find(client.id), expected)
     }
+  })
+
+  test('a value that a client must have stays as it is when it is undefined in a change', async () => {
+    const { clients } = await createStores()
+    const client = fullClient()
+    await clients.insert(client)
+    const changes: ClientChanges[] = [
+      { redirectUris: undefined },
+      { allowedScopes: undefined },
+      { grantTypes: undefined },
+      { requirePkce: undefined },
+      { redirectUris: undefined, allowedScopes: undefined, grantTypes: undefined, requirePkce: undefined }
+    ]
+    for (const change of changes) {
+      assert.deepEqual(await clients.update(client.id, change), client, Object.keys(change).join())
+      assert.deepEqual(await clients.find(client.id), client)
+    }
+    const changed = { ...client, name: undefined, requirePkce: false }
+    const last = { allowedScopes: undefined, name: undefined, requirePkce: false }
+    assert.deepEqual(await clients.update(client.id, last), changed)
+    assert.deepEqual(await clients.find(client.id), changed)
   })
 
   test('concurrent changes of different keys are all kept', async () => {

@@ -240,8 +240,9 @@ const createClientStore = ({ read, write }: JsonFile<Tables>): ClientStore => ({
     write(({ clients }) => {
       const client = rowOf(clients, id)
       if (client === undefined) return undefined
-      const { name = null } = changes
-      Object.assign(client, structuredClone(changes), 'name' in changes && { name })
+      const { name = null, ...others } = structuredClone(changes)
+      const given = Object.entries(others).filter(([, value]) => value !== undefined)
+      Object.assign(client, Object.fromEntries(given), 'name' in changes && { name })
       return toClient(client)
     }),
   rotateSecret: (id, digest, keepUntil) =>
