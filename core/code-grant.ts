@@ -1,9 +1,10 @@
+import { early } from './early.js'
 import { DomainError } from './errors.js'
 import { aboutGrant } from './events.js'
 import { answerOf, couldBeIssued, type IssuingPolicy, newPair, type TokenAnswer, tokenOf } from './issuing.js'
 import type { Client } from './model.js'
 import type { AllPorts, StoredCode } from './ports.js'
-import { begun, type GrantHandler, requireParameter, type TokenRequest } from './token-request.js'
+import { type GrantHandler, requireParameter, type TokenRequest } from './token-request.js'
 
 /** RFC 6749 section 4.1.3 with RFC 7636 section 4.6. Throws `invalid_request` and `invalid_grant`. */
 export const createCodeGrant = (
@@ -53,7 +54,7 @@ export const createCodeGrant = (
   }
 
   return request => {
-    const found = begun(lookUp(request.code ?? ''))
+    const found = early(lookUp(request.code ?? ''))
     return client => serve(client, request, found)
   }
 }

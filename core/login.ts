@@ -1,9 +1,9 @@
+import { early } from './early.js'
 import { DomainError } from './errors.js'
 import { type Events, type Origin, originOf } from './events.js'
 import type { Client, Grant, User } from './model.js'
 import type { AllPorts } from './ports.js'
 import type { Throttle } from './throttle.js'
-import { begun } from './token-request.js'
 import { type Credentials, normalizeCredentials } from './users.js'
 
 export interface LoginAttempt extends Credentials, Origin {}
@@ -82,7 +82,7 @@ export const createLogin = (
       await counted.succeed(user)
       if (verdict === 'stale') await rehash(user, credentials.password, attempt.address)
     }
-    return { user, noted: begun(note()) }
+    return { user, noted: early(note()) }
   }
 
   return attempt => {
@@ -93,7 +93,7 @@ export const createLogin = (
         return undefined
       }
     }
-    const found = begun(lookUp(credentials.username, attempt))
+    const found = early(lookUp(credentials.username, attempt))
     return client => admit(client, attempt, credentials, found)
   }
 }

@@ -1,3 +1,4 @@
+import { early } from './early.js'
 import { DomainError } from './errors.js'
 import { aboutGrant, type Origin } from './events.js'
 import { latest, secondsAfter } from './instants.js'
@@ -6,7 +7,7 @@ import type { Client, Grant } from './model.js'
 import type { Policy } from './policy.js'
 import type { AllPorts, RefreshToken } from './ports.js'
 import { anyCovers, grantScopes, parseScope } from './scope.js'
-import { begun, type GrantHandler, requireParameter, type TokenRequest } from './token-request.js'
+import { type GrantHandler, requireParameter, type TokenRequest } from './token-request.js'
 
 /**
  * RFC 6749 section 6 with rotation (RFC 9700 section 4.14.2). A repeat within the grace gets the first answer again; a
@@ -93,7 +94,7 @@ export const createRefreshGrant = (
   return (request, unspentAt) => {
     // Taken before the look-up: what the look-up finds unspent is spent after this instant.
     const now = clock.now()
-    const found = begun(lookUp(request.refreshToken ?? ''))
+    const found = early(lookUp(request.refreshToken ?? ''))
     return client => serve(client, request, now, found, unspentAt)
   }
 }

@@ -22,12 +22,6 @@ export interface TokenRequest extends Origin {
  */
 export type GrantHandler = (request: TokenRequest, unspentAt?: Date) => (client: Client) => Promise<TokenAnswer>
 
-/** A promise that may reject before anybody waits for it, or with nobody ever waiting. */
-export const begun = <T>(promise: Promise<T>): Promise<T> => {
-  promise.catch(() => {})
-  return promise
-}
-
 /** The value of a parameter that the grant type needs. Throws `invalid_request` when it is missing. */
 export const requireParameter = (name: string, value: string | undefined): string => {
   if (value === undefined) throw new DomainError('invalid_request', `${name} is missing: send it`)
