@@ -5,7 +5,7 @@ import { couldBeIssued, DomainError, type UseCases } from '../../core/index.js'
  * The bearer token in an `Authorization` header (RFC 6750 section 2.1). Undefined when the header is absent, has
  * another scheme or has no token. The scheme may be in upper or lower case (RFC 9110 section 11.1).
  */
-export const bearerToken = (authorization = ''): string | undefined =>
+const bearerToken = (authorization = ''): string | undefined =>
   BEARER.test(authorization) ? authorization.slice('bearer '.length).trim() || undefined : undefined
 
 const BEARER = /^bearer /i

@@ -5,8 +5,6 @@ import type { Run } from '../connection/driver.js'
 /** Drizzle's query builder over any {@link Run}. */
 export const builder = (run: Run) => drizzle(async (text, values) => ({ rows: await run(text, values) }))
 
-export type Builder = ReturnType<typeof builder>
-
 export interface Prepared<Result> {
   execute(values?: Record<string, unknown>): Promise<Result>
 }
