@@ -47,13 +47,13 @@ export const origins: Kind<readonly string[]> = {
   expected:
     'origins separated by commas, such as https://app.example: http or https and a host, with a port or without, and no path',
   parse: value => {
-    const read = value.split(',').map(part => originOf(part.trim()))
+    const read = value.split(',').map(part => webOrigin(part.trim()))
     return read.includes(undefined) ? undefined : [...new Set(read.filter(origin => origin !== undefined))]
   }
 }
 
 /** The origin as browsers send it: the host in lower case, and no port where the scheme has it by default. */
-const originOf = (text: string): string | undefined =>
+const webOrigin = (text: string): string | undefined =>
   // `URL` would take a host with a `*` for a name, and drop tabs and line breaks.
   /^https?:\/\/[^\s*/?#\\@]+$/i.test(text) && URL.canParse(text) ? new URL(text).origin : undefined
 

@@ -13,7 +13,7 @@ export const refuseFormsOfOtherSites =
     const { origin } = headers
     const own =
       site === undefined
-        ? origin === undefined || origin === 'null' || origin === originOf(publicUrl)
+        ? origin === undefined || origin === 'null' || origin === webOrigin(publicUrl)
         : site === 'same-origin' || site === 'none'
     if (!own) throw new DomainError('access_denied', 'another website sent this form')
   }
@@ -30,11 +30,11 @@ export const refuseCallsOfOtherSites =
     const { origin } = headers
     const foreign =
       site === undefined
-        ? origin !== undefined && /^https?:/i.test(origin) && origin !== originOf(publicUrl)
+        ? origin !== undefined && /^https?:/i.test(origin) && origin !== webOrigin(publicUrl)
         : site === 'cross-site' || site === 'same-site'
     if (foreign && !origins.includes(String(origin))) {
       throw new HttpError(403, 'another website sent this request: send it from an application or a server')
     }
   }
 
-const originOf = (publicUrl: () => string): string => new URL(publicUrl()).origin
+const webOrigin = (publicUrl: () => string): string => new URL(publicUrl()).origin
