@@ -1,5 +1,6 @@
-import { Server } from 'node:net'
+import { Server, type Socket } from 'node:net'
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
+import { connectionOf } from '../http/connections.js'
 import type { Http } from '../http/http.js'
 
 /** One second less than the ten that the service has from the signal to its end. */
@@ -11,15 +12,27 @@ const IDLE_MILLISECONDS = 100
 
 /**
  * Returns a function that stops listening, waits until every request whose head has arrived is answered, and closes the
- * connections. Each of these answers ends its connection. Idle connections are closed half a second after the listener.
- * A connection that is still open after nine seconds is cut off. Call it before the server listens.
+ * connections. Each of these answers ends its connection. Idle connections are closed half a second after the listener,
+ * also those on which a head has arrived in part. A connection that is still open after nine seconds is cut off. Call it
+ * before the server listens.
  */
 export const createDrain = (http: Http): (() => Promise<void>) => {
   let accepted = 0
+  const open = new Set<Socket>()
   let idle: NodeJS.Timeout | undefined
-  http.server.on('connection', () => {
+  http.server.on('connection', socket => {
     accepted += 1
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
   })
+
+  // `closeIdleConnections` leaves out connections that have brought nothing yet, or a part of a head.
+  const closeIdle = async (): Promise<void> => {
+    // After a timer the server reads what has arrived meanwhile. This waits until it has.
+    await setImmediate()
+    for (const socket of open) if (isIdle(socket)) socket.destroy()
+  }
+
   // While this hook runs, answers already end their connections, and the server still accepts new ones.
   http.addHook('preClose', async () => {
     const until = performance.now() + ACCEPT_MILLISECONDS
@@ -34,8 +47,9 @@ export const createDrain = (http: Http): (() => Promise<void>) => {
     // The method of HTTP's server would close the idle connections at once.
     const closed = new Promise(resolve => Server.prototype.close.call(http.server, resolve))
     await Promise.race([closed, sleep(LAST_REQUEST_MILLISECONDS, undefined, { ref: false })])
+    await closeIdle()
     // An answer whose head was sent before the drain leaves its connection open until the interval finds it idle.
-    idle = setInterval(() => http.server.closeIdleConnections(), IDLE_MILLISECONDS)
+    idle = setInterval(closeIdle, IDLE_MILLISECONDS)
   })
   return async () => {
     const cutOff = setTimeout(() => http.server.closeAllConnections(), DRAIN_MILLISECONDS)
@@ -43,4 +57,13 @@ export const createDrain = (http: Http): (() => Promise<void>) => {
     clearTimeout(cutOff)
     clearInterval(idle)
   }
+}
+
+/**
+ * True when each request whose head has arrived is answered and has arrived as a whole. A connection that an answer ends
+ * is not idle: it closes by itself, when its client has had the time to read that answer.
+ */
+const isIdle = (socket: Socket): boolean => {
+  const { latest, ending, brokenOff } = connectionOf(socket)
+  return !ending && !brokenOff && (latest === undefined || (latest.closed && latest.req.complete))
 }

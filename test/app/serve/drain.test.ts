@@ -1,10 +1,24 @@
 import { once } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { createDrain } from '../../../app/serve/drain.js'
 import { createTestHttp } from '../../support/http.js'
 import { signal } from '../../support/waiting.js'
 import { dial } from '../../support/wire.js'
+
+/** Of the timers that the drain sets, the test itself runs the one that cuts off, or never does. */
+const holdCutOff = (t: Test): (() => void) => {
+  const { given, give } = signal()
+  const { setTimeout } = globalThis
+  t.intercept(globalThis, 'setTimeout', {
+    value: (work: () => void, milliseconds?: number) => {
+      if (milliseconds !== 9000) return setTimeout(work, milliseconds)
+      void given.then(work)
+      return undefined
+    }
+  })
+  return give
+}
 
 t.test('a connection that is still open nine seconds after the signal is cut off', async t => {
   const http = createTestHttp()
@@ -19,16 +33,7 @@ t.test('a connection that is still open nine seconds after the signal is cut off
   socket.write('GET /slow HTTP/1.1\r\nhost: a\r\n\r\n')
   await arrived.given
 
-  // Of the timers that the drain sets, the test itself runs the one that cuts off.
-  const cutOff = signal()
-  const { setTimeout } = globalThis
-  t.intercept(globalThis, 'setTimeout', {
-    value: (work: () => void, milliseconds?: number) => {
-      if (milliseconds !== 9000) return setTimeout(work, milliseconds)
-      void cutOff.given.then(work)
-      return undefined
-    }
-  })
+  const cutOff = holdCutOff(t)
   let over = false
   const drained = drain().then(() => {
     over = true
@@ -36,7 +41,7 @@ t.test('a connection that is still open nine seconds after the signal is cut off
   while (http.server.listening) await setImmediate()
   t.notOk(over, 'the drain waits')
   t.equal(socket.readyState, 'open')
-  cutOff.give()
+  cutOff()
   await Promise.all([closed, drained])
 })
 
@@ -51,11 +56,81 @@ t.test('an idle connection may bring a last request after the listener is closed
     while (!received().endsWith('answered')) await once(socket, 'data')
     t.match(received(), /^connection: keep-alive\r$/im)
   }
+  const half = dial(url)
+  half.socket.write('GET / HTTP/1.1\r\nhost: a\r\n')
+  await once(half.socket, 'connect')
   const drained = drain()
   while (http.server.listening) await setImmediate()
   used.socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
-  await used.closed
-  t.match(used.received(), /^connection: close\r$[\s\S]*answered$/im)
+  half.socket.write('\r\n')
+  await Promise.all([used.closed, half.closed])
+  for (const { received } of [used, half]) t.match(received(), /^connection: close\r$[\s\S]*answered$/im)
   t.equal(idle.socket.readyState, 'open')
   await Promise.all([drained, idle.closed])
+})
+
+t.test('connections on which no head is complete are closed as idle ones are, before the cut-off', async t => {
+  const http = createTestHttp()
+  http.get('/', async () => 'answered')
+  const drain = createDrain(http)
+  const url = await http.listen({ host: '127.0.0.1', port: 0 })
+  const used = dial(url)
+  used.socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
+  while (!used.received().endsWith('answered')) await once(used.socket, 'data')
+  used.socket.write('GET / HTTP/1.1\r\n')
+  const unused = dial(url)
+  await once(unused.socket, 'connect')
+  const [blank, half] = [dial(url), dial(url)]
+  blank.socket.write('\r\n')
+  half.socket.write('GET / HTTP/1.1\r\nhost: a\r\n')
+
+  holdCutOff(t)
+  await Promise.all([drain(), ...[used, unused, blank, half].map(({ closed }) => closed)])
+  for (const { received } of [unused, blank, half]) t.equal(received(), '')
+})
+
+t.test(
+  'a request that has arrived when idle connections are closed is answered, although the service has yet to read it',
+  async t => {
+    const http = createTestHttp()
+    http.get('/', async () => 'answered')
+    const drain = createDrain(http)
+    const url = await http.listen({ host: '127.0.0.1', port: 0 })
+    const used = dial(url)
+    used.socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
+    while (!used.received().endsWith('answered')) await once(used.socket, 'data')
+    const unused = dial(url)
+    await once(unused.socket, 'connect')
+
+    const drained = drain()
+    while (http.server.listening) await setImmediate()
+    for (const { socket } of [used, unused]) socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
+    // The process is held up until the connections are to be closed. The system has the requests meanwhile.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 700)
+    await Promise.all([drained, used.closed, unused.closed])
+    for (const { received } of [used, unused]) t.match(received(), /^connection: close\r$[\s\S]*answered$/im)
+  }
+)
+
+t.test('a connection whose request was answered before its body has arrived is closed when it has', async t => {
+  const http = createTestHttp()
+  const drain = createDrain(http)
+  const { socket, received, closed } = dial(await http.listen({ host: '127.0.0.1', port: 0 }))
+  socket.write('POST /nowhere HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\n1')
+  while (!received().endsWith('}')) await once(socket, 'data')
+  const twice = signal(2)
+  const { setInterval } = globalThis
+  t.intercept(globalThis, 'setInterval', {
+    value: (closeIdle: () => void, milliseconds?: number) =>
+      setInterval(() => {
+        closeIdle()
+        twice.give()
+      }, milliseconds)
+  })
+  holdCutOff(t)
+  const drained = drain()
+  await twice.given
+  t.equal(socket.readyState, 'open')
+  socket.write('2')
+  await Promise.all([drained, closed])
 })

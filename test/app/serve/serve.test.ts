@@ -54,7 +54,7 @@ const endsUnderLoad = async (t: Test, name: NodeJS.Signals, withSlowest: boolean
   const idle = Array.from({ length: 10 }, keptConnection)
   t.teardown(() => idle.forEach(agent => void agent.destroy()))
   await Promise.all(idle.map(agent => ask(`${url}/heroes`, { headers, agent })))
-  const unused = await dialOpen(url)
+  await dialOpen(url)
   const unfinished = await dialOpen(url)
   unfinished.socket.write('GET /health/ready HTTP/1.1\r\nHost: heroes\r\n')
   const slow = await dialOpen(url)
@@ -88,7 +88,6 @@ const endsUnderLoad = async (t: Test, name: NodeJS.Signals, withSlowest: boolean
   signalled = true
   await service.until(/"msg":"shutting down"/)
   child.kill(name)
-  unfinished.socket.write('\r\n')
   slow.socket.write(BODY.slice(9))
 
   const answered = await Promise.all(logins)
@@ -111,10 +110,9 @@ const endsUnderLoad = async (t: Test, name: NodeJS.Signals, withSlowest: boolean
     /^HTTP\/1\.1 200 OK\r\n(?:.+\r\n)*connection: close\r\n/i,
     'so is a request whose body comes after the signal'
   )
-  t.match(unfinished.received(), /^HTTP\/1\.1 503 .*\r\n(?:.+\r\n)*connection: close\r\n/i, '/health/ready is 503')
+  t.equal(unfinished.received(), '', 'a request whose head is never complete is not waited for')
   await t.rejects(ask(`${url}/health/live`), { code: 'ECONNREFUSED' }, 'no new connection is accepted')
   if (withSlowest) t.equal(child.exitCode, null, 'the process waits for a request that has not arrived as a whole')
-  else unused.socket.destroy()
 
   t.equal(await service.ended, 0)
 }
