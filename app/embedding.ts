@@ -1,6 +1,7 @@
 // The entry `heroes/app`: the HTTP server for a process of the caller's own, by itself or in the caller's Fastify.
 
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { WELL_KNOWN } from './http/routes/metadata.js'
 import {
   buildServer,
   type Http,
@@ -32,8 +33,6 @@ export interface HeroesPluginOptions extends ServerOptions {
   /** Where all paths of the service begin, such as `/identity`. */
   readonly prefix?: string
 }
-
-const WELL_KNOWN = '/.well-known/oauth-authorization-server'
 
 /**
  * Serves every request below the prefix, in a Fastify server of the host's own. The service is a server within, to which

@@ -37,9 +37,10 @@ const ROOMS: Record<string, { readonly rooms: readonly string[]; readonly packag
     packages: ['fastify', '@fastify/swagger', '@sinclair/typebox']
   },
   'app/http/server.ts': {
-    rooms: ['core', 'app/http', 'app/http/routes', 'app/http/pages', 'app/http/openapi'],
-    packages: ['node:', 'fastify', 'heroes/package.json']
+    rooms: ['core', 'app/http', 'app/http/routes', 'app/http/pages', 'app/http/openapi', 'app/version.ts'],
+    packages: ['fastify']
   },
+  'app/version.ts': { rooms: [], packages: ['node:', 'heroes/package.json'] },
   'app/database-url.ts': { rooms: [], packages: ['node:'] },
   'app/setting-kinds.ts': { rooms: ['core'], packages: ['node:'] },
   'app/settings.ts': { rooms: ['core', 'app/database-url.ts', 'app/setting-kinds.ts'], packages: [] },
@@ -56,7 +57,7 @@ const ROOMS: Record<string, { readonly rooms: readonly string[]; readonly packag
     ],
     packages: []
   },
-  'app/control': { rooms: ['core'], packages: ['node:', 'heroes/package.json'] },
+  'app/control': { rooms: ['core', 'app/version.ts'], packages: ['node:'] },
   'app/serve': {
     rooms: [
       'core',
@@ -70,10 +71,10 @@ const ROOMS: Record<string, { readonly rooms: readonly string[]; readonly packag
     ],
     packages: ['node:', 'fastify', 'pino', 'prom-client']
   },
-  'app/embedding.ts': { rooms: ['app/http/server.ts', 'app/serve'], packages: ['fastify'] },
+  'app/embedding.ts': { rooms: ['app/http/server.ts', 'app/http/routes', 'app/serve'], packages: ['fastify'] },
   'app/cli': {
-    rooms: ['core', 'app/control', 'app/compose.ts', 'app/settings.ts', 'app/settings-advice.ts'],
-    packages: ['node:', 'commander', 'csv-parse', 'heroes/package.json']
+    rooms: ['core', 'app/control', 'app/compose.ts', 'app/settings.ts', 'app/settings-advice.ts', 'app/version.ts'],
+    packages: ['node:', 'commander', 'csv-parse']
   },
   'app/main.ts': { rooms: ['app/cli', 'app/serve'], packages: [] }
 }

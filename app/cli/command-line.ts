@@ -1,10 +1,10 @@
-import { createRequire } from 'node:module'
 import { Command, CommanderError } from 'commander'
 import { DomainError } from '../../core/index.js'
 import { compose, folderInUse, type NameIndexLack, prepareSchema } from '../compose.js'
 import type { Administration } from '../control/protocol.js'
 import { type Environment, readSettings, SettingError, type Settings, settingsHelp } from '../settings.js'
 import { lacksNameIndex } from '../settings-advice.js'
+import { version } from '../version.js'
 import { addClientCommands } from './clients.js'
 import type { CommandContext } from './context.js'
 import { addDoctorCommand } from './doctor.js'
@@ -16,8 +16,6 @@ import { addScopeCommands } from './scopes.js'
 import { createStatusLine, type StatusLine } from './status-line.js'
 import { InterruptedError, type Terminal, UsageError, writeAll } from './terminal.js'
 import { addUserCommands } from './users.js'
-
-const { version }: { version: string } = createRequire(import.meta.url)('heroes/package.json')
 
 const FIRST_STEPS = `To begin:
 

@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { createConnection, type Socket } from 'node:net'
 import { DomainError, type Events } from '../../core/index.js'
+import { version } from '../version.js'
 import { readFrames, sendFrame } from './frames.js'
-import { type Administration, type Greeting, type Method, type Reply, VERSION } from './protocol.js'
+import type { Administration, Greeting, Method, Reply } from './protocol.js'
 import { openSocketPath } from './socket-path.js'
 
 /** The use cases of the service that runs on a folder. */
@@ -27,10 +28,10 @@ export const callService = async (folder: string, events: Events): Promise<Runni
     if (value === undefined) throw new Error('the service has ended, and may or may not have done this; try again')
     return value
   }
-  const { version }: Greeting = await next()
-  if (version !== VERSION) {
+  const greeting: Greeting = await next()
+  if (greeting.version !== version) {
     socket.destroy()
-    throw new Error(`the service that runs is version ${version}, and this is ${VERSION}: stop it first`)
+    throw new Error(`the service that runs is version ${greeting.version}, and this is ${version}: stop it first`)
   }
   const call = async <Result>(method: Method, args: readonly unknown[]): Promise<Result> => {
     sendFrame(socket, { method, args })

@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module'
 import type { ErrorCode, SecurityEvent, UseCases } from '../../core/index.js'
 
 /** The use cases of the command line. */
@@ -44,5 +43,3 @@ export type Reply<Result> =
   | { readonly value: Result }
   | { readonly refusal: { readonly code: ErrorCode; readonly message: string } }
   | { readonly failure: string }
-
-export const { version: VERSION }: { version: string } = createRequire(import.meta.url)('heroes/package.json')

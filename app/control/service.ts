@@ -2,8 +2,9 @@ import { once } from 'node:events'
 import { lstatSync, rmSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { DomainError, type Events, type UseCases } from '../../core/index.js'
+import { version } from '../version.js'
 import { readFrames, sendFrame } from './frames.js'
-import { type Call, METHODS, type Reply, VERSION } from './protocol.js'
+import { type Call, METHODS, type Reply } from './protocol.js'
 import { openSocketPath } from './socket-path.js'
 
 /** In milliseconds. How long a call that is under way may take once the service ends. */
@@ -97,7 +98,7 @@ const serveConnection = (socket: Socket, createUseCases: (events: Events) => Use
     }
   }
   socket.on('error', () => {})
-  sendFrame(socket, { version: VERSION })
+  sendFrame(socket, { version })
   answer().catch(() => socket.destroy())
   return {
     socket,

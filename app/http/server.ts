@@ -1,6 +1,6 @@
-import { createRequire } from 'node:module'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import type { UseCases } from '../../core/index.js'
+import { version } from '../version.js'
 import { openToOrigins } from './cors.js'
 import type { LogFailure } from './errors.js'
 import { createHttp, type Http, type HttpOptions, type Log, type TypeBox } from './http.js'
@@ -61,8 +61,6 @@ export interface ServerOptions {
   /** Rejects with `unavailable` while the service should get no requests. */
   readonly ready?: (() => Promise<void>) | undefined
 }
-
-const { version }: { version: string } = createRequire(import.meta.url)('heroes/package.json')
 
 const NO_LOG: Log = { requestFailed: () => {}, logger: { warn: () => {} }, followRequest: undefined }
 

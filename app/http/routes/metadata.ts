@@ -23,7 +23,8 @@ const Metadata = Type.Object(
   { title: 'Metadata' }
 )
 
-const WELL_KNOWN = '/.well-known/oauth-authorization-server'
+/** The path of RFC 8414 section 3. */
+export const WELL_KNOWN = '/.well-known/oauth-authorization-server'
 
 /** The metadata of RFC 8414, with the member of RFC 9207. */
 export const metadataRoutes = (http: Http, publicUrl: () => string): void => {
