@@ -108,9 +108,11 @@ export const runCommand = async (
   addHeroCommands(program, context)
   addDoctorCommand(program, context)
 
+  const words = withHelpInGroup(argv, program)
+
   const run = async (): Promise<number> => {
     try {
-      await program.parseAsync(argv, { from: 'user' })
+      await program.parseAsync(words, { from: 'user' })
       return exitCode
     } catch (error) {
       if (!(error instanceof CommanderError)) throw error
@@ -119,7 +121,7 @@ export const runCommand = async (
       if (argv.length === 0) help = FIRST_STEPS
       await writeAll(stdout, [help])
       if (error.exitCode === 0) return 0
-      refuse(withoutCommand(argv))
+      refuse(withoutCommand(words))
       return 2
     }
   }
@@ -131,6 +133,16 @@ export const runCommand = async (
     refuse(describe(error))
     return error instanceof SettingError || error instanceof UsageError ? 2 : 1
   }
+}
+
+/**
+ * `help client add` as `client help add`. Of the words behind `help`, commander reads the first alone, and so would show
+ * the help of `client` for any command of it.
+ */
+const withHelpInGroup = (argv: readonly string[], { commands }: Command): readonly string[] => {
+  const [first, name, ...others] = argv
+  const group = first === 'help' && commands.find(each => each.name() === name && each.commands.length > 0)
+  return group ? [group.name(), 'help', ...others] : argv
 }
 
 /** What is wrong with words that name no command. */

@@ -125,6 +125,7 @@ t.test('bad usage is exit code 2 with one line that says what is wrong, and noth
     [['client'], 'a command is missing; `heroes client --help` lists them'],
     [['help', 'clint'], 'there is no command `heroes clint`; `heroes --help` lists them'],
     [['client', 'help', 'ad'], 'there is no command `heroes client ad`; `heroes client --help` lists them'],
+    [['help', 'client', 'ad'], 'there is no command `heroes client ad`; `heroes client --help` lists them'],
     [['clint'], "unknown command 'clint' (Did you mean client?)"],
     [['client', 'add'], "missing required argument 'id'"]
   ]
@@ -221,6 +222,9 @@ t.test('--help lists the commands and every setting with its default', async t =
   t.strictSame(Object.fromEntries(listed), defaults)
   t.match(await run('client add --help'), { code: 0, stdout: /--secret-stdin/, stderr: '' })
   t.match(await run('help client'), { code: 0, stdout: /rotate-secret/, stderr: '' })
+  t.match(await run('help serve'), { code: 0, stdout: /^Usage: heroes serve /, stderr: '' })
+  for (const line of ['help client add', 'client help add'])
+    t.strictSame(await run(line), await run('client add --help'))
 })
 
 t.test('--version prints the version of the package', async t => {
