@@ -288,6 +288,12 @@ const OUTAGES: readonly (readonly [codes: RegExp, check: string, message: string
   ],
   [/^57P03$/, 'server', 'it is starting or ending', 'try again in a moment'],
   [
+    /^25006$/,
+    'writes',
+    'no host takes them: what answers is a standby or read-only',
+    'name the primary in DATABASE_URL, promote the standby, or turn default_transaction_read_only off'
+  ],
+  [
     /^(?:ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/,
     'TLS',
     "the server's certificate is not trusted",

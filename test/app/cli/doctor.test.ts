@@ -191,6 +191,25 @@ t.test('a database that takes no writes, or has another encoding, is wrong', asy
   t.match(on('writes'), { verdict: 'wrong' })
 })
 
+t.test('where no host takes writes and one must, the finding says so and what to do', async t => {
+  const { url, drop } = await createDatabase()
+  t.teardown(drop)
+  const { pathname, port } = new URL(url)
+  await execute(url, `alter database ${pathname.slice(1)} set default_transaction_read_only = on`)
+  const twice = url.replace(`:${port}/`, `:${port},127.0.0.1:${port}/`)
+  for (const DATABASE_URL of [`${url}?target_session_attrs=read-write`, twice]) {
+    const { code, on } = await doctor({ ...env, DATABASE_URL })
+    t.equal(code, 1)
+    t.strictSame(on('writes'), {
+      check: 'writes',
+      verdict: 'wrong',
+      message: 'no host takes them: what answers is a standby or read-only',
+      advice: 'name the primary in DATABASE_URL, promote the standby, or turn default_transaction_read_only off'
+    })
+    t.equal(on('server'), undefined)
+  }
+})
+
 t.test('on memory: the settings alone are checked', async t => {
   const { code, on } = await doctor({ DATABASE_URL: 'memory:' })
   t.equal(code, 0)
@@ -336,6 +355,7 @@ t.test('why a server cannot be used is told by the code of its error, with the s
     ['28000', 'server', /refuses the role/],
     ['53300', 'server', /no connection left/],
     ['57P03', 'server', /starting/],
+    ['25006', 'writes', /standby or read-only/],
     ['SELF_SIGNED_CERT_IN_CHAIN', 'TLS', /certificate is not trusted/],
     ['08P01', 'DATABASE_PREPARE', /carries no prepared statements/],
     ['26000', 'DATABASE_PREPARE', /carries no prepared statements/],
