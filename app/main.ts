@@ -1,13 +1,19 @@
 #!/usr/bin/env node
-import { type OpenApi, runCommand, type Serve } from './cli/command-line.js'
+import type { OpenApi, Serve } from './cli/command-line.js'
 import { endAtInterrupt } from './cli/interrupt.js'
-
-// The server is imported only when it is to run, so that no other command loads Fastify.
-const serve: Serve = async (settings, stdout) => (await import('./serve/serve.js')).serve(settings, stdout)
-const openApi: OpenApi = async settings => (await import('./serve/openapi.js')).openApi(settings)
+import { askAtSignals, createStop } from './serve/stop.js'
 
 const argv = process.argv.slice(2)
-// The service ends in its own way.
-if (argv[0] !== 'serve') endAtInterrupt(process)
+const stop = createStop()
+// The listeners come first, and then the rest is imported, which takes a part of a second: a signal would kill the process.
+if (argv.find(word => !word.startsWith('-')) === 'serve') askAtSignals(process, stop)
+else endAtInterrupt(process)
 
+// The server is imported only when it is to run, so that no other command loads Fastify.
+const serve: Serve = async (settings, stdout) => (await import('./serve/serve.js')).serve(settings, stdout, stop)
+const openApi: OpenApi = async settings => (await import('./serve/openapi.js')).openApi(settings)
+
+const { runCommand } = await import('./cli/command-line.js')
 process.exitCode = await runCommand(argv, process.env, process, serve, openApi)
+// Otherwise Node takes the listeners off some milliseconds before the process is gone, and a further signal would kill it.
+if (stop.asked()) process.exit()

@@ -21,29 +21,25 @@ import { createLog } from './log.js'
 import type { Metrics } from './metrics.js'
 import { serveMetrics } from './metrics-server.js'
 import { createSecurityLog } from './security-log.js'
-import { createStop, hearingSignals, type Stop } from './stop.js'
+import type { Stop } from './stop.js'
 import { createWarn } from './warn.js'
 import type { CrewMember } from './workers.js'
 
 /** Where the first client's secret is shown. */
 type Output = NodeJS.WritableStream & { readonly isTTY?: boolean }
 
-/** Serves until SIGTERM or SIGINT, then resolves to the exit code. Rejects when the service cannot start. */
-export const serve = async (settings: Settings, stdout: Output): Promise<number> => {
-  if (settings.workers > 1) {
+/** Serves until it is asked to stop, then resolves to the exit code. Rejects when the service cannot start. */
+export const serve = async (settings: Settings, stdout: Output, stop: Stop): Promise<number> => {
+  if (stop.asked()) return 0
+  const { workers, database } = settings
+  if (workers > 1 && database.kind === 'server') {
     // Imported when it is wanted: a single process has nothing of it.
-    const { isWorker, serveAsWorker } = await import('./workers.js')
-    if (isWorker()) return serveAsWorker((stop, member) => serveUntil(stop, settings, stdout, member))
+    const { isWorker, serveAsWorker, superviseWorkers } = await import('./workers.js')
+    if (!isWorker()) return superviseWorkers(settings, database, stop)
+    return serveAsWorker(stop, (ordered, member) => serveUntil(ordered, settings, stdout, member))
   }
-  const stop = createStop()
-  return hearingSignals(stop.ask, async () => {
-    const { workers, database } = settings
-    if (workers > 1 && database.kind === 'server') {
-      return (await import('./workers.js')).superviseWorkers(settings, database, stop)
-    }
-    await serveUntil(stop, settings, stdout)
-    return 0
-  })
+  await serveUntil(stop, settings, stdout)
+  return 0
 }
 
 /** `member`: what the process is among the workers, if there are several. */

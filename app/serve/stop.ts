@@ -23,16 +23,15 @@ export const createStop = (): Stopper => {
   }
 }
 
-const SIGNALS = ['SIGTERM', 'SIGINT'] as const
+/** What {@link askAtSignals} needs of the process. */
+interface Signalled {
+  on(signal: 'SIGTERM' | 'SIGINT', listener: () => void): unknown
+}
 
-/** Calls `hear` at every signal that asks the process to end, until `work` is done. */
-export const hearingSignals = async <T>(hear: () => void, work: () => Promise<T>): Promise<T> => {
+/** Passes every signal that asks the process to end on to `stop`, for as long as the process runs. */
+export const askAtSignals = (process: Signalled, stop: Stopper): void => {
   // `on`, not `once`: Ctrl-C in a terminal reaches both npm and the service, and npm passes its signal on to the
   // service. With no listener left, that second signal would kill the process.
-  for (const name of SIGNALS) process.on(name, hear)
-  try {
-    return await work()
-  } finally {
-    for (const name of SIGNALS) process.off(name, hear)
-  }
+  process.on('SIGTERM', stop.ask)
+  process.on('SIGINT', stop.ask)
 }

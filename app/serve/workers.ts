@@ -7,7 +7,7 @@ import type { CrewFigures } from './crew-figures.js'
 import { pickPort } from './listen.js'
 import { createLog } from './log.js'
 import type { Sample } from './metrics.js'
-import { createStop, hearingSignals, type Stop } from './stop.js'
+import { createStop, type Stop } from './stop.js'
 import { type Reports, supervise, type Worker } from './supervisor.js'
 import { createWarn } from './warn.js'
 
@@ -43,9 +43,13 @@ export const isWorker = (): boolean => cluster.isWorker
 
 /**
  * Serves as one worker until the first process, or a signal to this one alone, asks it to end. Resolves to the exit
- * code. Why it fails is told to the first process, so that it is printed once for all workers.
+ * code. Why it fails is told to the first process, so that it is printed once for all workers. `own` is asked by signals
+ * to this process.
  */
-export const serveAsWorker = async (work: (stop: Stop, member: CrewMember) => Promise<void>): Promise<number> => {
+export const serveAsWorker = async (
+  own: Stop,
+  work: (stop: Stop, member: CrewMember) => Promise<void>
+): Promise<number> => {
   const stop = createStop()
   let read: (() => Promise<readonly Sample[]>) | undefined
   const tellFigures = async (): Promise<void> => report({ figures: await read?.() })
@@ -59,6 +63,7 @@ export const serveAsWorker = async (work: (stop: Stop, member: CrewMember) => Pr
       if (!stop.asked()) stop.ask()
     }, OWN_SIGNAL_MILLISECONDS)
   }
+  void own.signalled.then(stopLater)
   const member: CrewMember = {
     number: Number(process.env[NUMBER]),
     listening: () => void report({ listening: true }),
@@ -67,7 +72,7 @@ export const serveAsWorker = async (work: (stop: Stop, member: CrewMember) => Pr
       return tellFigures
     }
   }
-  const exitCode = await hearingSignals(stopLater, () => work(stop, member)).then(
+  const exitCode = await work(stop, member).then(
     () => 0,
     async (error: unknown) => {
       await report({ failed: String(Object(error).message) })

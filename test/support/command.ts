@@ -2,9 +2,10 @@
 
 import { PassThrough } from 'node:stream'
 import type { Test } from 'tap'
-import { runCommand } from '../../app/cli/command-line.js'
+import { runCommand, type Serve } from '../../app/cli/command-line.js'
 import { openApi } from '../../app/serve/openapi.js'
 import { serve } from '../../app/serve/serve.js'
+import { createStop } from '../../app/serve/stop.js'
 import type { Environment } from '../../app/settings.js'
 import { createDatabase } from './postgres.js'
 
@@ -27,7 +28,8 @@ export const heroes = async (
 ): Promise<Ran> => {
   const argv = typeof line === 'string' ? line.split(' ') : line
   const input = stdin instanceof PassThrough ? stdin : new PassThrough().end(stdin)
-  const code = await runCommand(argv, env, { stdin: input, stdout, stderr }, serve, openApi)
+  const serveOn: Serve = (settings, stdout) => serve(settings, stdout, createStop())
+  const code = await runCommand(argv, env, { stdin: input, stdout, stderr }, serveOn, openApi)
   const read = (stream: PassThrough): string => String(stream.read() ?? '')
   return { code, stdout: read(stdout), stderr: read(stderr) }
 }

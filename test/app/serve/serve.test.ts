@@ -1,10 +1,13 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { join } from 'node:path'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { createAuthority } from '../../support/certificates.js'
 import { heroes } from '../../support/command.js'
 import { startFakeServer } from '../../support/fake-server.js'
+import { holdFile, withHeldFiles } from '../../support/held-file.js'
 import { listenUntilEnd } from '../../support/ports.js'
 import { createDatabase, setDatabase } from '../../support/postgres.js'
 import {
@@ -15,7 +18,8 @@ import {
   logInAtFirst,
   PROGRAM,
   serveProcess,
-  startProcess
+  startProcess,
+  temporaryFolder
 } from '../../support/process.js'
 import { basic } from '../../support/service.js'
 import { signal } from '../../support/waiting.js'
@@ -211,6 +215,31 @@ t.test('DRAIN_DELAY keeps a service that is not ready listening, and a second si
   t.match(await ask(`${url}/health/live`, { agent }), { status: 200, headers: { connection: 'keep-alive' } })
   child.kill('SIGTERM')
   t.equal(await ended, 0)
+})
+
+t.test('signals that come until the very end do not end the process, and the exit code is 0', async t => {
+  const { child, until, ended } = await serveProcess(t, { DATABASE_URL: 'memory:' })
+  child.kill('SIGTERM')
+  await until(/"msg":"shutting down"/)
+  while (child.exitCode === null && child.signalCode === null) {
+    child.kill('SIGTERM')
+    child.kill('SIGINT')
+    await setImmediate()
+  }
+  t.equal(await ended, 0)
+})
+
+t.test('a signal that comes before the service is loaded ends the start with exit code 0', withHeldFiles, async t => {
+  // The settings are read before the service is loaded, and this file with them.
+  const authorities = join(temporaryFolder(t), 'authorities.pem')
+  const held = holdFile(authorities)
+  const DATABASE_URL = `postgres://h/heroes?sslrootcert=${authorities}`
+  const { child, output, ended } = startProcess(t, ['serve'], { DATABASE_URL })
+  const release = await held.read()
+  child.kill('SIGTERM')
+  release(createAuthority('Heroes').certificate)
+  t.equal(await ended, 0)
+  t.equal(output(), '')
 })
 
 t.test('connections to METRICS_PORT that have sent no request do not keep the service from ending', async t => {
