@@ -2,7 +2,7 @@ import t from 'tap'
 import { CONSTANT_HEADERS, listen } from '../../support/http.js'
 import { createSampleHttp } from '../../support/sample-routes.js'
 import { createService } from '../../support/service.js'
-import { FORM_TYPE, JSON_TYPE, readAnswer } from '../../support/wire.js'
+import { dial, FORM_TYPE, JSON_TYPE, readAnswer, statusesIn } from '../../support/wire.js'
 
 const http = createSampleHttp()
 const send = await listen(http)
@@ -173,6 +173,12 @@ t.test('a body beyond the limit is 413, and a client that is still sending it re
     t.match(answer, '{"error":"the body is too large: send at most 1000 bytes"}')
     t.match(answer, /HTTP\/1.1 200 OK/, 'the connection goes on')
   }
+  const { socket, closed } = dial(http.listeningOrigin)
+  const arrived = new Promise(resolve => http.server.once('request', request => request.once('end', resolve)))
+  socket.write(Buffer.concat([Buffer.from(head('content-length: 1000000')), megabyte]))
+  await arrived
+  socket.write(next)
+  t.strictSame(statusesIn(await closed), [413, 200], 'also when all of it has arrived')
   const last = 'connection: close\r\n'
   for (const answer of [
     await send(head(`${last}content-length: 8000000`), ...Array<Buffer>(8).fill(megabyte)),
