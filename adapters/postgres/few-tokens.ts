@@ -1,6 +1,6 @@
 /**
- * How many tokens one transaction removes. PostgreSQL takes some 10 ms for them, and reads no more than it can read from
- * a slow disk within the time limit of a statement.
+ * How many tokens one transaction removes. PostgreSQL takes some 10 ms for them. Where it must read each of them from a
+ * slow disk, it still does so within the time limit of a statement.
  */
 export const MOST_TOKENS = 1000
 
