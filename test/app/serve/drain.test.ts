@@ -69,7 +69,8 @@ t.test('an idle connection may bring a last request after the listener is closed
   await Promise.all([drained, idle.closed])
 })
 
-t.test('connections on which no head is complete are closed as idle ones are, before the cut-off', async t => {
+/** A server that answers `GET /`, what drains it, and a connection over which it has answered once. */
+const serveOnce = async () => {
   const http = createTestHttp()
   http.get('/', async () => 'answered')
   const drain = createDrain(http)
@@ -77,6 +78,11 @@ t.test('connections on which no head is complete are closed as idle ones are, be
   const used = dial(url)
   used.socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
   while (!used.received().endsWith('answered')) await once(used.socket, 'data')
+  return { http, drain, url, used }
+}
+
+t.test('connections on which no head is complete are closed as idle ones are, before the cut-off', async t => {
+  const { drain, url, used } = await serveOnce()
   used.socket.write('GET / HTTP/1.1\r\n')
   const unused = dial(url)
   await once(unused.socket, 'connect')
@@ -92,13 +98,7 @@ t.test('connections on which no head is complete are closed as idle ones are, be
 t.test(
   'a request that has arrived when idle connections are closed is answered, although the service has yet to read it',
   async t => {
-    const http = createTestHttp()
-    http.get('/', async () => 'answered')
-    const drain = createDrain(http)
-    const url = await http.listen({ host: '127.0.0.1', port: 0 })
-    const used = dial(url)
-    used.socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
-    while (!used.received().endsWith('answered')) await once(used.socket, 'data')
+    const { http, drain, url, used } = await serveOnce()
     const unused = dial(url)
     await once(unused.socket, 'connect')
 
