@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer'
+import { constants, isUtf8 } from 'node:buffer'
 import formbody from '@fastify/formbody'
 import type { FastifyRequest, onRouteHookHandler, preParsingHookHandler } from 'fastify'
 import { DomainError } from '../../core/index.js'
@@ -8,6 +8,9 @@ import { type Form, parseForm } from './forms.js'
 import { hasBody } from './framing.js'
 import type { Http, HttpPlugin } from './http.js'
 import { isBeyondBounds } from './json-bounds.js'
+
+/** In bytes. A body becomes one string, and V8 has none that is longer. */
+export const LONGEST_BODY = constants.MAX_STRING_LENGTH
 
 /** A group of routes whose request bodies are JSON. Any other body is refused. */
 export const jsonRoutes =
@@ -29,23 +32,9 @@ export const jsonRoutes =
         const text = body.toString()
         inItsTurn(body, () => {
           parse(request, text, (error, value) => {
-            if (error)
-              return parsed(
-                new DomainError(
-                  'invalid_input',
-                  'the body is not valid JSON: send one JSON object, without a key __proto__'
-                )
-              )
-            // In valid UTF-8 JSON only a `\u` escape can make a NUL or half of a surrogate pair.
-            if (text.includes('\\u') && !isStorable(value)) {
-              return parsed(
-                new DomainError(
-                  'invalid_input',
-                  'the body holds a NUL character or half of a surrogate pair: leave it out'
-                )
-              )
-            }
-            parsed(null, body.length > SMALL_BODY ? withoutId(value) : value)
+            const refusal = refusalOf(text, error, value)
+            if (refusal !== undefined) parsed(refusal)
+            else parsed(null, body.length > SMALL_BODY ? withoutId(value) : value)
           })
         })
       })
@@ -71,6 +60,16 @@ export const formRoutes =
 export const formOf = ({ body }: FastifyRequest): Form => {
   if (typeof body === 'object' && body !== null && 'form' in body && body.form instanceof Map) return body.form
   throw new DomainError('invalid_request', 'the request has no form: send one as application/x-www-form-urlencoded')
+}
+
+/** What is wrong with a text that was parsed as JSON. */
+const refusalOf = (text: string, error: Error | null, value: unknown): DomainError | undefined => {
+  if (error !== null) {
+    return new DomainError('invalid_input', 'the body is not valid JSON: send one JSON object, without a key __proto__')
+  }
+  // In valid UTF-8 JSON only a `\u` escape can make a NUL or half of a surrogate pair.
+  if (!text.includes('\\u') || isStorable(value)) return undefined
+  return new DomainError('invalid_input', 'the body holds a NUL character or half of a surrogate pair: leave it out')
 }
 
 /** In bytes. */

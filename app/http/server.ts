@@ -1,6 +1,7 @@
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import type { UseCases } from '../../core/index.js'
 import { version } from '../version.js'
+import { LONGEST_BODY } from './bodies.js'
 import { openToOrigins } from './cors.js'
 import type { LogFailure } from './errors.js'
 import { createHttp, type Http, type HttpOptions, type Log, type TypeBox } from './http.js'
@@ -85,7 +86,15 @@ export const buildServer = ({
   ready = async () => {}
 }: ServerOptions): Http => {
   const errorPage = createErrorPage(serviceName)
-  const http = createHttp({ bodyLimit, bodyMemory, trustProxy, log, readerMilliseconds, version, errorPage })
+  const http = createHttp({
+    bodyLimit: Math.min(bodyLimit, LONGEST_BODY),
+    bodyMemory,
+    trustProxy,
+    log,
+    readerMilliseconds,
+    version,
+    errorPage
+  })
   const publicUrl = knownUrl ?? (() => localUrl(http))
   const routes: RouteOptions[] = []
   http.addHook('onRoute', route => {

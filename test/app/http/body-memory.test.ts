@@ -123,6 +123,16 @@ t.test('a server that is told of no memory for bodies has room for one of its ow
   socket.destroy()
 })
 
+t.test('a body that is longer than a string can be is refused, whatever limit a host gives', async t => {
+  const { useCases } = createWorld()
+  const http = buildServer({ useCases, bodyLimit: 1_073_741_824, protectHeroes: false })
+  t.teardown(() => http.close())
+  const headers = { ...JSON_TYPE, 'content-length': '536870889' }
+  const answer = await http.inject({ method: 'POST', url: '/heroes', headers, payload: '{}' })
+  t.equal(answer.statusCode, 413)
+  t.match(answer.payload, 'send at most 536870888 bytes')
+})
+
 t.test('what a chunked body takes is counted as it arrives', async t => {
   const { send, begin } = await createBounded(t)
   const whole = (...lengths: number[]) => [
