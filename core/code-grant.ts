@@ -29,7 +29,7 @@ export const createCodeGrant = (
     request: TokenRequest,
     found: Promise<StoredCode | undefined>
   ): Promise<TokenAnswer> => {
-    requireParameter('code', request.code)
+    const secret = requireParameter('code', request.code)
     const code = await found
     const now = clock.now()
     if (code === undefined || code.grant.clientId !== client.id) throw invalidCode()
@@ -40,15 +40,20 @@ export const createCodeGrant = (
       events.tell({ event: 'grant.stolen', ...aboutGrant(code.grant, request), reason: 'code' })
       throw invalidCode()
     }
+    // Only a new look-up can tell whether another call has spent the code since, or its grant was revoked.
+    const refuseLostCode = async (): Promise<never> => {
+      if ((await lookUp(secret))?.spent) return refuseSecondUse()
+      throw invalidCode()
+    }
     if (code.spent) return refuseSecondUse()
     if (code.expiresAt <= now || code.grant.expiresAt <= now) throw invalidCode()
     if (!(await matches(code, client, request))) {
       if (await codes.burn(code.digest)) throw invalidCode()
-      return refuseSecondUse()
+      return refuseLostCode()
     }
     const pair = await newPair(client, secrets)
     const token = await tokenOf(pair, code.grant, code.grant.scopes, now, secrets, policy)
-    if (!(await codes.redeem(code.digest, token))) return refuseSecondUse()
+    if (!(await codes.redeem(code.digest, token))) return refuseLostCode()
     events.tell({ event: 'token.issued', ...aboutGrant(code.grant, request), reason: 'authorization_code' })
     return answerOf(pair, token, now)
   }

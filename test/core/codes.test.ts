@@ -1,0 +1,51 @@
+import t from 'tap'
+import type { SecurityEvent } from '../../core/index.js'
+import { onEveryStore } from '../support/stores.js'
+import { addTenant, blankRequest, createWorld, type Stores } from '../support/world.js'
+
+/** A login whose code is not used yet, on stores whose `codes` `change` may replace. */
+const logIn = async (stores: Stores, change: (codes: Stores['codes']) => Partial<Stores['codes']>) => {
+  const told: SecurityEvent[] = []
+  const events = { tell: (event: SecurityEvent) => void told.push(event) }
+  const world = createWorld({ stores: { ...stores, codes: { ...stores.codes, ...change(stores.codes) } }, events })
+  const { id, user } = await addTenant(world)
+  const client = await world.useCases.findClient(id)
+  if (client === undefined) throw new Error('the client is missing')
+  const authorization = world.useCases.judgeRequest(client, { clientId: id, responseType: 'code', state: 'x' })
+  const code = await world.useCases.authorize(authorization, { ...user, address: '192.0.2.1' })
+  told.length = 0
+  const exchange = { ...blankRequest, grantType: 'authorization_code', code }
+  return { ...world, user, exchange: (form = {}) => world.useCases.issueToken(client, { ...exchange, ...form }), told }
+}
+
+t.test('a grant that is revoked while its code is used for the first time is no theft', async t => {
+  await onEveryStore(t, async (t, stores) => {
+    for (const form of [{}, { codeVerifier: 'x'.repeat(43) }]) {
+      const login = await logIn(stores, ({ redeem, burn }) => ({
+        async redeem(...given) {
+          await login.useCases.revokeUser(login.user.username)
+          return redeem(...given)
+        },
+        async burn(...given) {
+          await login.useCases.revokeUser(login.user.username)
+          return burn(...given)
+        }
+      }))
+      await t.rejects(login.exchange(form), { code: 'invalid_grant' })
+      t.strictSame(
+        login.told.map(({ event }) => event),
+        ['user.revoked']
+      )
+    }
+  })
+})
+
+t.test('of twenty that use one code at once, one may be answered, and that it was used twice is told', async t => {
+  await onEveryStore(t, async (t, stores) => {
+    const { exchange, told } = await logIn(stores, () => ({}))
+    const answers = await Promise.allSettled(Array.from({ length: 20 }, () => exchange()))
+    t.ok(answers.filter(({ status }) => status === 'fulfilled').length <= 1)
+    const thefts = told.filter(({ event }) => event === 'grant.stolen')
+    t.ok(thefts.length >= 1 && thefts.length < 20, String(thefts.length))
+  })
+})
