@@ -14,10 +14,12 @@ export const isStorable = (text: string): boolean => !/[\0\p{Surrogate}]/u.test(
 
 /** An `invalid_input` that names the field, when the text is not storable or not `min` to `max` code points long. */
 export const faultInText = (field: string, text: string, min: number, max: number): DomainError | undefined => {
-  if (!isStorable(text))
+  // A code point has at most two code units. This comparison comes first, so that no megabytes are searched or counted.
+  const isFarTooLong = text.length > 2 * max
+  if (!isFarTooLong && !isStorable(text)) {
     return new DomainError('invalid_input', `${field} holds a NUL or a lone surrogate: leave it out`)
-  // A code point has at most two code units. The cheap comparison comes first, so that nine megabytes are not counted.
-  const length = text.length > 2 * max ? Number.POSITIVE_INFINITY : lengthOf(text)
+  }
+  const length = isFarTooLong ? Number.POSITIVE_INFINITY : lengthOf(text)
   if (length >= min && length <= max) return undefined
   return new DomainError('invalid_input', `${field} must have ${min} to ${max} characters`)
 }
