@@ -1,6 +1,6 @@
 /** How a process ended. */
 export interface Ending {
-  /** Null when a signal ended it. */
+  /** Null when a signal ended it, and when it never ran. */
   readonly code: number | null
   /** The signal that ended it, if one did. */
   readonly signal: string | null

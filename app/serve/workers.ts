@@ -1,5 +1,4 @@
-import cluster from 'node:cluster'
-import { once } from 'node:events'
+import cluster, { type Worker as ClusterWorker } from 'node:cluster'
 import { lacksWrites, prepareForWorkers } from '../compose.js'
 import type { ServerSettings, Settings } from '../settings.js'
 import { startWarnings } from '../settings-advice.js'
@@ -131,8 +130,27 @@ export const superviseWorkers = async (settings: Settings, server: ServerSetting
   }
 }
 
+/** A process that cannot be started, for want of memory or of process ids, is reported as one that has ended. */
 const fork = (env: Readonly<Record<string, string>>, reports: Reports, crew: CrewFigures | undefined): Worker => {
-  const child = cluster.fork(env)
+  const neverRan = (error: unknown): void => {
+    reports.failed(new Error(`a worker cannot be started: ${Object(error).message}`))
+    reports.ended({ code: null, signal: null })
+  }
+  try {
+    return watch(cluster.fork(env), neverRan, reports, crew)
+  } catch (error) {
+    // The caller takes the worker first.
+    setImmediate(neverRan, error)
+    return { stop: ignore, kill: ignore }
+  }
+}
+
+const watch = (
+  child: ClusterWorker,
+  neverRan: (error: unknown) => void,
+  reports: Reports,
+  crew: CrewFigures | undefined
+): Worker => {
   // Node drops what is sent to a worker that does not hear yet, so orders wait for its first report.
   const hears = new Promise(resolve => child.once('message', resolve))
   const order = (order: Order): void => {
@@ -140,16 +158,23 @@ const fork = (env: Readonly<Record<string, string>>, reports: Reports, crew: Cre
   }
   const member = crew?.join(() => order('figures'))
   // A message to a worker that has just ended is an error, of which its end tells enough.
-  child.on('error', ignore)
+  child.on('error', error => {
+    if (child.process.pid !== undefined) return
+    member?.left()
+    neverRan(error)
+  })
   child.on('message', ({ listening, failed, figures }: Report) => {
     if (listening) reports.listening()
     if (failed !== undefined) reports.failed(new Error(failed))
     if (figures !== undefined) member?.told(figures)
   })
-  // What the worker told before its end arrives before the channel is closed, and maybe after the process has ended.
-  void Promise.all([once(child, 'exit'), once(child, 'disconnect')]).then(([[code, signal]]) => {
-    member?.left()
-    reports.ended({ code, signal })
+  const disconnected = new Promise<void>(resolve => child.once('disconnect', resolve))
+  child.once('exit', (code, signal) => {
+    // What the worker told before its end arrives before the channel is closed, and maybe after the process has ended.
+    void disconnected.then(() => {
+      member?.left()
+      reports.ended({ code, signal })
+    })
   })
   return {
     stop: () => order('stop'),

@@ -76,6 +76,32 @@ t.test('a worker that is still starting when the service is asked to end ends as
   t.equal(await service.ended, 0)
 })
 
+/** With each SIGUSR2 the first process starts other programs as workers: two that cannot be started, and then Node again. */
+const STARTS_OTHERS = `
+  const programs = ['/nowhere/node', 'a\\0', process.execPath]
+  process.on('SIGUSR2', () => { process.execPath = programs.shift() })
+`
+
+t.test('a worker that cannot be started is tried again, and the other serves meanwhile', async t => {
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(STARTS_OTHERS).replaceAll("'", '%27')}`
+  const service = await serveProcess(t, { ...env, NODE_OPTIONS })
+  const workers = await workersOf(service, 2)
+  service.child.kill('SIGUSR2')
+  process.kill(Number(workers.get(1)), 'SIGKILL')
+  const refused = (why: string) =>
+    service.until(
+      new RegExp(`"worker":1,"code":null,"reason":"a worker cannot be started: [^\n]*${why}[^\n]*"seconds":`)
+    )
+  await refused('ENOENT')
+  service.child.kill('SIGUSR2')
+  await refused('null bytes')
+  t.match(await ask(`${service.url}/health/live`), { status: 200 })
+  service.child.kill('SIGUSR2')
+  const after = await workersOf(service, 3)
+  t.equal(after.get(2), workers.get(2))
+  t.equal(await service.stop(), 0)
+})
+
 t.test('what no worker can use ends the start with exit code 1 and one line that names it', async t => {
   const port = String(await listenUntilEnd(t, createServer()))
   const service = startProcess(t, ['serve'], { ...env, PORT: port, LOG_LEVEL: 'silent' })
