@@ -1,20 +1,22 @@
 import type { Logger } from 'pino'
-import { CLOCK_TOLERANCE_SECONDS, type UseCases } from '../../core/index.js'
+import { CLOCK_TOLERANCE_SECONDS, DomainError, type UseCases } from '../../core/index.js'
 import { readClockOffset } from '../clock-offset.js'
 import type { Database } from '../compose.js'
 
 export interface Chores {
-  /** Ends the chores. Resolves once none of them is running. */
+  /** Ends the chores. Resolves once none of them is running, or after nine seconds. */
   stop(): Promise<void>
 }
 
 /** By a sweep twice a minute, the nonce of a spent refresh token is erased within a minute of the end of its grace. */
 const SWEEP_SECONDS = 30
 const CLOCK_SECONDS = 60
+/** As long as the drain takes at most: a chore may wait minutes for a table that is locked. */
+const STOP_MILLISECONDS = 9000
 
 /**
- * Starts housekeeping and the comparison of clocks, at once and then at intervals. A failure is logged, and the next
- * turn tries again.
+ * Starts housekeeping and the comparison of clocks, at once and then at intervals. A failure is logged, of an outage the
+ * first one, and the next turn tries again.
  */
 export const startChores = (
   useCases: Pick<UseCases, 'sweep'>,
@@ -29,7 +31,8 @@ export const startChores = (
   return {
     async stop() {
       stopping.abort()
-      await Promise.all(chores.map(chore => chore.idle()))
+      const limit = new Promise<void>(resolve => setTimeout(resolve, STOP_MILLISECONDS).unref())
+      await Promise.race([Promise.all(chores.map(chore => chore.idle())), limit])
     }
   }
 }
@@ -40,13 +43,22 @@ interface Chore {
 
 const every = (seconds: number, signal: AbortSignal, log: Pick<Logger, 'warn'>, work: () => Promise<void>): Chore => {
   let running: Promise<void> | undefined
+  let isAway = false
+  const runOnce = async (): Promise<void> => {
+    try {
+      await work()
+      isAway = false
+    } catch (error) {
+      const wasAway = isAway
+      isAway = error instanceof DomainError && error.code === 'unavailable'
+      if (!isAway || !wasAway) log.warn(error, 'a background chore failed')
+    }
+  }
   const turn = (): void => {
     // Turns of one chore never overlap: a turn that comes while the one before it is under way is left out.
-    running ??= work()
-      .catch((error: unknown) => log.warn(error, 'a background chore failed'))
-      .finally(() => {
-        running = undefined
-      })
+    running ??= runOnce().finally(() => {
+      running = undefined
+    })
   }
   turn()
   const timer = setInterval(turn, seconds * 1000)

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { startChores } from '../../../app/serve/chores.js'
+import { DomainError } from '../../../core/index.js'
 import { signal } from '../../support/waiting.js'
 import { createWorld } from '../../support/world.js'
 
@@ -67,6 +68,49 @@ t.test('a chore that fails is logged and harms nothing', async t => {
     [away, 'a background chore failed'],
     [away, 'a background chore failed']
   ])
+})
+
+t.test('an outage that lasts is logged once for each chore, and again when another one begins', async t => {
+  const turns: (() => void)[] = []
+  t.intercept(globalThis, 'setInterval', {
+    value: (turn: () => void) => {
+      turns.push(turn)
+      return { unref: () => {} }
+    }
+  })
+  const away = new DomainError('unavailable', 'the database is away')
+  const bug = new Error('a bug')
+  const outcomes = [away, away, bug, bug, away, undefined, away, away]
+  const sweep = async () => {
+    const outcome = outcomes.shift()
+    if (outcome !== undefined) throw outcome
+  }
+  const log = createLines()
+  const chores = startChores({ sweep }, shifted(0), log)
+  while (outcomes.length > 0) {
+    await setImmediate()
+    turns[0]?.()
+  }
+  await chores.stop()
+  t.strictSame(
+    log.lines.map(([error]) => error),
+    [away, bug, bug, away, away]
+  )
+})
+
+t.test('a chore that waits for long does not hold up the end', async t => {
+  const chores = startChores({ sweep: () => new Promise(() => {}) }, shifted(0), createLines())
+  await setImmediate()
+  const limits: unknown[] = []
+  t.intercept(globalThis, 'setTimeout', {
+    value: (over: () => void, milliseconds: number) => {
+      limits.push(milliseconds)
+      over()
+      return { unref: () => {} }
+    }
+  })
+  await chores.stop()
+  t.strictSame(limits, [9000])
 })
 
 t.test('the chores come again: housekeeping twice a minute, the clocks each minute', async t => {
