@@ -18,29 +18,33 @@ export const createBodyMemory = (bytes: number, bodyLimit: number): ((reply: Fas
   let free = bytes
   const pace = createPace()
 
-  /** False when there is no room. */
-  const hold = (reply: FastifyReply, length: number): boolean => {
-    if (length > free) return false
-    free -= length
-    whenOver(reply, () => {
-      free += length
-    })
-    return true
-  }
-
   const countedBody = (reply: FastifyReply, declared: number | undefined): Readable => {
     const { raw } = reply.request
     let begun = false
     let arrived = 0
     let held = 0
+    let over = false
+
+    /** False when there is no room. */
+    const hold = (length: number): boolean => {
+      if (over) return true
+      if (length > free) return false
+      const isFirst = held === 0
+      free -= length
+      held += length
+      if (isFirst) whenOver(reply, giveBack)
+      return true
+    }
+
+    const giveBack = (): void => {
+      over = true
+      free += held
+    }
 
     const holdArrived = (): boolean => {
       // Fastify refuses a body that is longer than the limit, so that it takes no more than that.
       const wanted = Math.min(Math.ceil(arrived / SMALL_BODY) * SMALL_BODY, bodyLimit)
-      if (wanted === held || arrived <= SMALL_BODY) return true
-      if (!hold(reply, wanted - held)) return false
-      held = wanted
-      return true
+      return arrived <= SMALL_BODY || hold(wanted - held)
     }
 
     const refuse = (): void => {
@@ -63,7 +67,7 @@ export const createBodyMemory = (bytes: number, bodyLimit: number): ((reply: Fas
       read() {
         if (begun) return
         begun = true
-        if (declared !== undefined && !hold(reply, declared)) return refuse()
+        if (declared !== undefined && !hold(declared)) return refuse()
         raw.on('data', take)
         raw.once('end', () => body.push(null))
       }

@@ -315,3 +315,19 @@ t.test('nothing that a large body says under `id` is kept', async t => {
     }
   )
 })
+
+t.test('however many chunks a body comes in, the process prints no warning', async t => {
+  const http = createSampleHttp({ bodyLimit: 2_000_000, bodyMemory: 2_000_000 })
+  const send = await listen(http)
+  t.teardown(() => http.close())
+  const warnings: Error[] = []
+  const note = (warning: Error) => void warnings.push(warning)
+  process.on('warning', note)
+  t.teardown(() => process.off('warning', note))
+  const spaces = Array<string>(30).fill(chunk(50_000))
+  const body = `${small.length.toString(16)}\r\n${small}\r\n`
+  const received = await send(post('/sample', `${chunked}\r\nconnection: close`), ...spaces, body, '0\r\n\r\n')
+  t.strictSame(statusesIn(received), [200])
+  await turns()
+  t.strictSame(warnings, [])
+})
