@@ -85,7 +85,7 @@ export const CALLBACK_SCRIPT = `'use strict'
     const { auth, state, redirectUrl, callback, errCb } = waiting
     const refuse = message => errCb({ authId: auth.name, source: 'auth', level: 'error', message })
     if (answer.state !== state) refuse('This answer of the login page belongs to another request.')
-    else if (!answer.code) refuse(answer.error + ': ' + answer.error_description)
+    else if (!answer.code) refuse([answer.error, answer.error_description].filter(Boolean).join(': '))
     else {
       auth.code = answer.code
       callback({ auth, redirectUrl })

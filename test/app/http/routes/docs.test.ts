@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { runInNewContext } from 'node:vm'
 import { gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { staticFile } from '../../../../app/http/static-file.js'
@@ -81,6 +82,23 @@ t.test(
     for (const [, link = ''] of answer.payload.matchAll(/(?:src|href)="(\w+\.\w+\?[^"]+)"/g)) {
       t.match(await ask(`/docs/${link}`), { statusCode: 200 }, link)
     }
+  }
+)
+
+t.test(
+  'wire 7.6: the page to which the login leads back tells the error, and its description where there is one',
+  async t => {
+    const { payload } = await ask('/docs/callback.js')
+    const told = (search: string): unknown => {
+      const found: { message?: unknown } = {}
+      const waiting = { auth: { name: 'a' }, state: 'xyz', errCb: (error: object) => void Object.assign(found, error) }
+      const opener = { swaggerUIRedirectOauth2: waiting }
+      runInNewContext(payload, { opener, location: { search }, URLSearchParams, close: () => {} })
+      return found.message
+    }
+    t.equal(told('?error=access_denied&state=xyz'), 'access_denied')
+    t.equal(told('?error=invalid_scope&error_description=no%20such&state=xyz'), 'invalid_scope: no such')
+    t.equal(told('?error=access_denied&state=x'), 'This answer of the login page belongs to another request.')
   }
 )
 
