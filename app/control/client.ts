@@ -12,23 +12,32 @@ export interface RunningService {
   close(): void
 }
 
+/** A service that is stopped with SIGSTOP accepts connections, and says nothing. */
+const GREETING_MILLISECONDS = 10_000
+
 /**
- * Calls the service that runs on the folder. Its events are told here as well. Undefined when no service answers there.
- * Rejects when it has another version.
+ * Calls the service that runs on the folder. Its events are told here as well. Undefined when nobody listens there.
+ * Rejects when the service has another version, and when it says nothing for `patience` milliseconds.
  */
-export const callService = async (folder: string, events: Events): Promise<RunningService | undefined> => {
+export const callService = async (
+  folder: string,
+  events: Events,
+  patience = GREETING_MILLISECONDS
+): Promise<RunningService | undefined> => {
   const place = openSocketPath(folder)
   const socket = place && (await connect(place.path).finally(place.release))
   if (socket === undefined) return undefined
   // What goes wrong with the connection ends the iteration over its messages.
   socket.on('error', () => {})
   const messages = readFrames(socket)
-  const next = async () => {
+  const next = async (otherwise: string) => {
     const { value } = await messages.next().catch(() => ({ value: undefined }))
-    if (value === undefined) throw new Error('the service has ended, and may or may not have done this; try again')
+    if (value === undefined) throw new Error(otherwise)
     return value
   }
-  const greeting: Greeting = await next()
+  socket.setTimeout(patience, () => socket.destroy())
+  const greeting: Greeting = await next('the service that runs does not answer: see whether it is stopped, or end it')
+  socket.setTimeout(0)
   if (greeting.version !== version) {
     socket.destroy()
     throw new Error(`the service that runs is version ${greeting.version}, and this is ${version}: stop it first`)
@@ -36,7 +45,7 @@ export const callService = async (folder: string, events: Events): Promise<Runni
   const call = async <Result>(method: Method, args: readonly unknown[]): Promise<Result> => {
     sendFrame(socket, { method, args })
     for (;;) {
-      const reply: Reply<Result> = await next()
+      const reply: Reply<Result> = await next('the service has ended, and may or may not have done this; try again')
       if ('event' in reply) events.tell(reply.event)
       else if ('refusal' in reply) throw new DomainError(reply.refusal.code, reply.refusal.message)
       else if ('failure' in reply) throw new Error(reply.failure)

@@ -28,8 +28,7 @@ export const openFolder = async (folder: string): Promise<Driver> => {
         return translated(engine, () => engine.transaction(transaction => work(runOn(engine, transaction))))
       },
       async close() {
-        await end()
-        unlock()
+        await end().finally(unlock)
       }
     }
   } catch (error) {

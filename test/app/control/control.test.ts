@@ -257,6 +257,16 @@ t.test('a service of another version is refused', async t => {
   })
 })
 
+t.test('a service that accepts the connection and says nothing is not waited for', async t => {
+  const folder = temporaryFolder(t)
+  const server = createServer(socket => socket.on('error', () => {})).listen(join(folder, 'socket'))
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  await t.rejects(callService(folder, NOWHERE, 50), {
+    message: 'the service that runs does not answer: see whether it is stopped, or end it'
+  })
+})
+
 /** A use case that begins and does not end until the test says so. */
 const held = () => {
   const begun = signal()
