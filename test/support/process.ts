@@ -63,9 +63,10 @@ export const startProcess = (
     child,
     output: () => output,
     async until(pattern) {
-      for (;;) {
+      for (let searched = -1; ; ) {
         const last = over
-        const found = pattern.exec(output)
+        const found = output.length > searched ? pattern.exec(output) : null
+        searched = output.length
         if (found) return found
         if (last) throw new Error(`the process has ended: ${output}`)
         await sleep(5)

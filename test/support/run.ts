@@ -14,7 +14,15 @@ const args = process.argv.slice(2).filter(arg => arg !== '--long')
 const named = args.some(arg => arg.endsWith('.ts'))
 const suites = filesIn('test').filter(file => file.endsWith('.test.ts'))
 const isLong = (file: string): boolean => file.startsWith('test/long/')
-if (!named) args.push(...(long ? suites.filter(isLong) : together(suites.filter(file => !isLong(file)))))
+if (!named)
+  args.push(
+    ...(long
+      ? suites.filter(isLong)
+      : together(
+          suites.filter(file => !isLong(file)),
+          '.tap/together'
+        ))
+  )
 // Suites that measure, or that wait for what is over in seconds, run one at a time. tap begins them in the order of their names.
 if (long) args.unshift('--jobs=2', '--serial=test/long/alone', '--timeout=600')
 // A run of a few suites cannot reach every line, and does not fail for that.

@@ -24,8 +24,6 @@ const ALONE = [
 /** At most so many suites share a process, so that the processes end at about the same time. */
 const MOST = 9
 
-const folder = '.tap/together'
-
 /** The files of TypeScript below a folder, as paths, without declarations. */
 export const filesIn = (root: string): string[] =>
   readdirSync(root, { recursive: true, encoding: 'utf8' })
@@ -33,8 +31,11 @@ export const filesIn = (root: string): string[] =>
     .map(file => `${root}/${file.replaceAll('\\', '/')}`)
     .sort()
 
-/** Writes files that import the suites of a room one after the other. Returns what tap is to run instead of the suites. */
-export const together = (suites: readonly string[]): string[] => {
+/**
+ * Writes files into an emptied folder of the checkout that import the suites of a room one after the other. Returns what
+ * is to run instead of the suites.
+ */
+export const together = (suites: readonly string[], folder: string): string[] => {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   const rooms = new Map<string, string[]>()
@@ -44,10 +45,11 @@ export const together = (suites: readonly string[]): string[] => {
     const name = inside === undefined ? 'others' : room
     rooms.set(name, [...(rooms.get(name) ?? []), suite])
   }
-  return [...ALONE, ...[...rooms].flatMap(([room, files]) => share(room, files))]
+  const alone = ALONE.filter(suite => suites.includes(suite))
+  return [...alone, ...[...rooms].flatMap(([room, files]) => share(room, files, folder))]
 }
 
-const share = (room: string, files: readonly string[]): string[] => {
+const share = (room: string, files: readonly string[], folder: string): string[] => {
   const parts = Math.ceil(files.length / MOST)
   return Array.from({ length: parts }, (_, part) => {
     // Neighbours in the alphabet are alike and last alike, so each process takes every so many-th.

@@ -3,12 +3,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Process } from './process.js'
 
-/** The lines of the log so far. */
-export const linesOf = ({ output }: Pick<Process, 'output'>): Readonly<Record<string, unknown>>[] =>
-  output()
+/** The lines of the log so far, or those of them with this message. */
+export const linesOf = ({ output }: Pick<Process, 'output'>, message?: string): Readonly<Record<string, unknown>>[] => {
+  // Most lines tell of requests. Those of a message are chosen before they are parsed, as this is called again and again.
+  const end = message === undefined ? '}' : `"msg":${JSON.stringify(message)}}`
+  return output()
     .split('\n')
-    .filter(line => /^\{.*\}$/.test(line))
+    .filter(line => line.startsWith('{') && line.endsWith(end))
     .map(line => JSON.parse(line))
+}
 
 /** Resolves once so many workers have begun to listen, to the process id of the latest one under each number. */
 export const workersOf = async (
@@ -16,7 +19,7 @@ export const workersOf = async (
   listening: number
 ): Promise<ReadonlyMap<number, number>> => {
   for (;;) {
-    const lines = linesOf(service).filter(({ msg }) => msg === 'listening')
+    const lines = linesOf(service, 'listening')
     if (lines.length >= listening) return new Map(lines.map(({ worker, pid }) => [Number(worker), Number(pid)]))
     await sleep(10)
   }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
@@ -11,19 +11,18 @@ import { type Answer, ask, type Question, temporaryFolder } from '../../support/
 import { REQUEST_EVENTS } from '../../support/recorded-log.js'
 import { isTelling, secretsIn } from '../../support/secret-search.js'
 import { basic, bearer, challengeOf, type Headers, type Tokens } from '../../support/service.js'
+import { filesIn, together } from '../../support/together.js'
 import { dial } from '../../support/wire.js'
 import { ADA, SECRET } from '../../support/world.js'
 
 const LOADER = fileURLToPath(new URL('../../support/typescript.mjs', import.meta.url))
-/** How many suites run at a time. */
+/** How many processes run at a time. */
 const AT_ONCE = 2
 
-/** Runs the suites of every endpoint and of every client library, each in a process. Resolves to the names of those that failed. */
+/** Runs the suites of every endpoint and of every client library. Resolves to the names of the files that failed. */
 const runSuites = async (folder: string): Promise<readonly string[]> => {
-  const suites = ['../../app/http/routes', '../../app/http/pages', '../../clients'].flatMap(room => {
-    const path = fileURLToPath(new URL(room, import.meta.url))
-    return readdirSync(path).map(file => join(path, file))
-  })
+  const rooms = ['test/app/http/routes', 'test/app/http/pages', 'test/clients']
+  const suites = together(rooms.flatMap(filesIn), '.tap/secrets')
   const failed: string[] = []
   const work = async (): Promise<void> => {
     for (let suite = suites.pop(); suite !== undefined; suite = suites.pop()) {

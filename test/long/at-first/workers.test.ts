@@ -162,7 +162,7 @@ t.test('a worker that ends again and again is started with growing pauses, while
     t.equal((await ask(`${service.url}/heroes`, { headers })).status, 200)
   }
   await workersOf(service, 7)
-  const told = linesOf(service).filter(({ msg }) => msg === 'a worker has ended, and another takes its place')
+  const told = linesOf(service, 'a worker has ended, and another takes its place')
   t.strictSame(
     told.map(({ worker, seconds }) => [worker, seconds]),
     [0, 0.5, 1, 2, 4].map(seconds => [1, seconds])
