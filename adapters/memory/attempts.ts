@@ -24,8 +24,8 @@ export const createAttemptStore = (): AttemptStore => {
   const beginWindow = (key: Digest, at: Date, seconds: number): Window => {
     const endsAt = secondsAfter(at, seconds).getTime()
     const window: Window = { count: 0, failures: 0, countedAt: at.getTime(), endsAt }
-    // `delete` before `set` puts the key at the end of the map: windows lie in the order in which they began, and
-    // `removeExpired` meets the ended ones first.
+    // `delete` before `set` puts the key at the end of the map: windows lie in the order in which they began, so
+    // that those that have ended come first and `removeExpired` finds them soon.
     windows.delete(key)
     windows.set(key, window)
     return window

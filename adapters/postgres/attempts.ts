@@ -89,8 +89,8 @@ export const createAttemptStore = (driver: Pick<Driver, 'write' | 'writers'>, lo
   }
 
   /**
-   * Counts those that fit, or some of them: the last statement alone counts anything, so that a failure has no effect. Those
-   * that are left over come again.
+   * Counts attempts that fit, maybe not all of them. The others have the outcome `again` and are sent once more. Only the
+   * last statement counts anything, so a failure has no effect.
    */
   const countSome = async (attempts: readonly Attempt[]): Promise<readonly Outcome[]> => {
     const outcomes = new Map<Attempt, Outcome>(attempts.map(attempt => [attempt, 'again']))

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { messages, PGlite } from '@electric-sql/pglite'
 
-// How much of a function runs before V8 compiles it better, in bytes of WebAssembly. The default is 1.8 million in Node 20
+// How much of a function runs before V8 optimizes it, in bytes of WebAssembly. The default is 1.8 million in Node 20
 // and 13 million in later versions of V8. With 1.8 million the start, in which much runs a few times, takes a seventh
 // longer.
 setFlagsFromString('--wasm-tiering-budget=30000000')

@@ -49,7 +49,7 @@ export const rejectIfLate = ({ askedAt, reject }: Pick<Waiting<unknown, never>, 
 /**
  * Collects items and sends them in batches. An item waits in the queue for two reasons:
  *
- * - It waits until everything has run that need not wait for the network, so that all who ask because of one answer, or
+ * - It waits until all callbacks of promises that are due have run, so that all who ask because of one answer, or
  *   because of requests that begin together, share a batch. When `enoughItems` wait, they leave at once.
  * - While `usualBatches` batches are under way, it waits until one of them is done. All items that are added meanwhile go
  *   into the next batch. A slow batch counts no longer, so that nobody waits for it, unless `maxBatches` are under way.
