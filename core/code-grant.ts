@@ -34,10 +34,11 @@ export const createCodeGrant = (
     const now = clock.now()
     if (code === undefined || code.grant.clientId !== client.id) throw invalidCode()
     // RFC 9700 section 4.5: a second use means that two parties hold the code, so the tokens of the first use are
-    // revoked.
+    // revoked. Of several second uses at once, the one that ended the grant is told.
     const refuseSecondUse = async (): Promise<never> => {
-      await grants.revoke(code.grant.id, now)
-      events.tell({ event: 'grant.stolen', ...aboutGrant(code.grant, request), reason: 'code' })
+      if (await grants.revoke(code.grant.id, now)) {
+        events.tell({ event: 'grant.stolen', ...aboutGrant(code.grant, request), reason: 'code' })
+      }
       throw invalidCode()
     }
     // Only a new look-up can tell whether another call has spent the code since, or its grant was revoked.

@@ -285,8 +285,11 @@ export interface TokenStore {
 export interface GrantStore {
   /** The grant, unless it was revoked. The caller judges its expiry. */
   find(id: string): Promise<Grant | undefined>
-  /** Ends a grant for good: a token that is stored under it later is never found. An unknown grant is no error. */
-  revoke(id: string, at: Date): Promise<void>
+  /**
+   * Ends a grant for good: a token that is stored under it later is never found. True for the one call that ended it,
+   * however many run at once; false when the grant is unknown or has ended before, by itself or with its user.
+   */
+  revoke(id: string, at: Date): Promise<boolean>
   /**
    * Removes up to `limit` grants, with their codes and tokens, if every code, access token and refresh token of theirs
    * expired before `at`. Returns how many grants it looked at: fewer than `limit` once nothing is left to do. A store

@@ -41,8 +41,9 @@ export const createRefreshGrant = (
   ): Promise<TokenAnswer> => {
     const now = clock.now()
     if (spent?.nonce === undefined || !inGrace(latest(spent.at, unspentAt), now)) {
-      await grants.revoke(grant.id, now)
-      events.tell({ event: 'grant.stolen', ...aboutGrant(grant, origin), reason: 'refresh_token' })
+      if (await grants.revoke(grant.id, now)) {
+        events.tell({ event: 'grant.stolen', ...aboutGrant(grant, origin), reason: 'refresh_token' })
+      }
       throw invalidGrant()
     }
     const pair = await secrets.successor(refreshToken, spent.nonce)

@@ -27,7 +27,9 @@ export const createGrantStore = (tables: Tables): GrantStore => {
 
     async revoke(id) {
       const grant = grants.get(id)
-      if (grant !== undefined) grant.revoked = true
+      if (grant === undefined || !isLive(grant)) return false
+      grant.revoked = true
+      return true
     },
 
     async removeExpired(at, limit) {

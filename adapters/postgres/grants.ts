@@ -126,7 +126,14 @@ export const createGrantStore = ({ write, transaction }: Driver, lookups: Lookup
     // A tombstone, not an UPDATE of the tokens: under READ COMMITTED an UPDATE cannot see a token that a concurrent
     // rotation has yet to commit.
     async revoke(id, at) {
-      await withDriverErrors(writer.update(grants).set({ revokedAt: at }).where(eq(grants.id, id)))
+      const ended = await withDriverErrors(
+        writer
+          .update(grants)
+          .set({ revokedAt: at })
+          .where(and(eq(grants.id, id), isNull(grants.revokedAt)))
+          .returning({ id: grantColumns.grantId })
+      )
+      return ended.length > 0
     },
 
     async removeExpired(at, limit) {

@@ -40,7 +40,7 @@ export const endingContract = (test: TestFunction, createStores: CreateStores): 
     const token = await logIn(stores, await register(stores))
     await stores.tokens.revokeAccess(someDigest(), at(1))
     await stores.tokens.revokeAccess(token.refreshDigest, at(1))
-    await stores.grants.revoke(crypto.randomUUID(), at(1))
+    assert.equal(await stores.grants.revoke(crypto.randomUUID(), at(1)), false)
     assert.deepEqual(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
     assert.deepEqual(await stores.tokens.findByRefresh(token.refreshDigest), { ...token, spent: undefined })
   })
@@ -52,11 +52,39 @@ export const endingContract = (test: TestFunction, createStores: CreateStores): 
     const [token, other] = [await logIn(stores, parties), await logIn(stores, parties)]
     const successor = tokenUnder(token.grant)
     await tokens.rotate(token.refreshDigest, someSpend(), successor)
-    await grants.revoke(token.grant.id, at(1))
-    await grants.revoke(token.grant.id, at(2))
+    assert.equal(await grants.revoke(token.grant.id, at(1)), true)
+    assert.equal(await grants.revoke(token.grant.id, at(2)), false)
     assert.deepEqual(await living(stores, token), [])
     assert.deepEqual(await living(stores, successor), [])
     assert.deepEqual(await living(stores, other), ['access', 'refresh'])
+  })
+
+  test('when twenty calls revoke one grant at once, exactly one has ended it', async () => {
+    const stores = await createStores()
+    const parties = await register(stores)
+    const token = await logIn(stores, parties)
+    const ended = await rivals(async rival => {
+      const won = await stores.grants.revoke(token.grant.id, at(rival))
+      assert.equal(await stores.grants.find(token.grant.id), undefined, 'every call finds it ended after its answer')
+      return won
+    })
+    assert.equal(ended.filter(won => won).length, 1)
+  })
+
+  test('a grant that has ended with its user or its client is not ended by a revocation', async () => {
+    const stores = await createStores()
+    const ways: readonly ((parties: Parties) => Promise<boolean>)[] = [
+      ({ user }) => stores.users.revoke(user.username, at(1)),
+      ({ user }) => stores.users.setPassword(user.username, somePassword(), at(1)),
+      ({ user }) => stores.users.remove(user.username),
+      ({ client }) => stores.clients.remove(client.id)
+    ]
+    for (const end of ways) {
+      const parties = await register(stores)
+      const token = await logIn(stores, parties)
+      assert.equal(await end(parties), true)
+      assert.equal(await stores.grants.revoke(token.grant.id, at(2)), false)
+    }
   })
 
   test('nothing is stored under a grant that was revoked', async () => {

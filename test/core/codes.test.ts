@@ -40,12 +40,11 @@ t.test('a grant that is revoked while its code is used for the first time is no 
   })
 })
 
-t.test('of twenty that use one code at once, one may be answered, and that it was used twice is told', async t => {
+t.test('of twenty that use one code at once, one may be answered, and that it was used twice is told once', async t => {
   await onEveryStore(t, async (t, stores) => {
     const { exchange, told } = await logIn(stores, () => ({}))
     const answers = await Promise.allSettled(Array.from({ length: 20 }, () => exchange()))
     t.ok(answers.filter(({ status }) => status === 'fulfilled').length <= 1)
-    const thefts = told.filter(({ event }) => event === 'grant.stolen')
-    t.ok(thefts.length >= 1 && thefts.length < 20, String(thefts.length))
+    t.equal(told.filter(({ event }) => event === 'grant.stolen').length, 1)
   })
 })

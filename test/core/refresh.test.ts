@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import type { Client, TokenAnswer, TokenRequest, UseCases } from '../../core/index.js'
+import type { Client, SecurityEvent, TokenAnswer, TokenRequest, UseCases } from '../../core/index.js'
 import { onEveryStore } from '../support/stores.js'
 import {
   ADA,
@@ -25,6 +25,7 @@ let worlds = 0
 
 interface Setting extends World {
   readonly client: Client
+  readonly told: readonly SecurityEvent[]
   login(scope?: string): Promise<TokenAnswer & { readonly refreshToken: string }>
   refresh(
     refreshToken: string | undefined,
@@ -37,7 +38,8 @@ interface Setting extends World {
 /** A new client and a new user, in stores that other tests use too. */
 const createSetting = async (serve: Serve, stores: Stores, policy: WorldOptions['policy'] = {}): Promise<Setting> => {
   worlds += 1
-  const world = createWorld({ stores, policy })
+  const told: SecurityEvent[] = []
+  const world = createWorld({ stores, policy, events: { tell: event => void told.push(event) } })
   const { useCases } = world
   const client = await addClient(world, `app-${worlds}`)
   const user = { ...ADA, username: `ada-${worlds}` }
@@ -53,6 +55,7 @@ const createSetting = async (serve: Serve, stores: Stores, policy: WorldOptions[
   return {
     ...world,
     client,
+    told,
     login: scope => issue(client, { grantType: 'password', ...user, scope }),
     refresh: (refreshToken, scope, by = client) => issue(by, { grantType: 'refresh_token', refreshToken, scope }),
     lives: accessToken =>
@@ -241,6 +244,19 @@ const testRefreshes = (t: Test, serve: Serve): Promise<void> =>
       await t.rejects(refresh(first.refreshToken), { code: 'invalid_grant' })
       t.notOk(await lives(third.accessToken))
       await t.rejects(refresh(third.refreshToken), { code: 'invalid_grant' })
+    })
+
+    await test('when twenty use a stolen refresh token at once after the grace, the theft is told once', async t => {
+      const { login, refresh, clock, told } = await setting(stores)
+      const { refreshToken } = await login()
+      await refresh(refreshToken)
+      clock.advance(31)
+      const answers = await Promise.allSettled(Array.from({ length: 20 }, () => refresh(refreshToken)))
+      t.ok(answers.every(({ status }) => status === 'rejected'))
+      t.strictSame(
+        told.map(({ event }) => event).filter(event => event.startsWith('grant.')),
+        ['grant.stolen']
+      )
     })
 
     await test('a repeat after the successor was itself rotated still gets the first answer', async t => {

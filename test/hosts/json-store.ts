@@ -318,7 +318,9 @@ const createGrantStore = ({ read, write }: JsonFile<Tables>): GrantStore => ({
   revoke: id =>
     write(({ grants }) => {
       const grant = rowOf(grants, id)
-      if (grant !== undefined) grant.revoked = true
+      if (grant === undefined || grant.revoked) return false
+      grant.revoked = true
+      return true
     }),
   removeExpired: (at, limit) =>
     write(tables => {
