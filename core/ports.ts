@@ -132,7 +132,9 @@ export interface UserStore {
    * has the name.
    */
   revoke(username: string, at: Date): Promise<boolean>
-  /** Removes the user with every grant, code and token. False when no user has the name. */
+  /**
+   * Removes the user with every grant, code and token. False when no user has the name. An id is never given out again.
+   */
   remove(username: string): Promise<boolean>
 }
 

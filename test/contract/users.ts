@@ -320,6 +320,17 @@ export const userContract = (test: TestFunction, createStores: CreateStores): vo
     )
   })
 
+  test('the id of a user who was removed is never given out again, not even to a user of the same name', async () => {
+    const { users } = await createStores()
+    const ids = new Set<number | undefined>()
+    for (const username of ['alice', 'alice', 'bob']) {
+      ids.add((await users.insert(username, somePassword()))?.id)
+      for (const user of await users.insertAll([{ username: 'carol', password: somePassword() }])) ids.add(user?.id)
+      for (const name of [username, 'carol']) assert.equal(await users.remove(name), true)
+    }
+    assert.equal(ids.size, 6)
+  })
+
   test('when twenty calls remove one user at once, exactly one succeeds', async () => {
     const stores = await createStores()
     const parties = await register(stores)
