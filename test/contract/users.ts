@@ -184,6 +184,22 @@ export const userContract = (test: TestFunction, createStores: CreateStores): vo
     assert.equal(await tokens.insert(tokenUnder(grantTo(parties)), generation), true, 'a login under way is stored')
   })
 
+  test('a new hash keeps the generation, and what has ended stays ended', async () => {
+    const stores = await createStores()
+    const parties = await register(stores)
+    const { users, tokens } = stores
+    const { id, username, password } = parties.user
+    const ended = await everythingOf(stores, parties)
+    await users.revoke(username, at(1))
+    const generation = (await users.find(id))?.generation ?? Number.NaN
+    const replacement = somePassword()
+    assert.equal(await users.rehash(id, password, replacement), true)
+    assert.deepEqual(await users.find(id), { id, username, password: replacement, generation })
+    assert.deepEqual(await ended(), NOTHING)
+    assert.equal(await tokens.insert(tokenUnder(grantTo(parties)), parties.user.generation), false)
+    assert.equal(await tokens.insert(tokenUnder(grantTo(parties)), generation), true)
+  })
+
   test('a new hash does not replace a hash other than the verified one', async () => {
     const { users } = await createStores()
     const old = somePassword()
@@ -236,7 +252,8 @@ export const userContract = (test: TestFunction, createStores: CreateStores): vo
     assert.ok(user && user.generation > generation)
     assert.deepEqual(user?.password, password)
     assert.equal(await users.revoke(username, at(11)), true)
-    assert.ok((await users.find(id))?.generation !== user?.generation)
+    const again = await users.find(id)
+    assert.ok(again && again.generation > user.generation)
   })
 
   test('a new password ends every grant of the user as well', async () => {
@@ -253,6 +270,9 @@ export const userContract = (test: TestFunction, createStores: CreateStores): vo
     const user = await users.findByUsername(username)
     assert.deepEqual(user, { id, username, password, generation: user?.generation })
     assert.ok(user && user.generation > generation)
+    assert.equal(await users.setPassword(username, somePassword(), at(11)), true)
+    const again = await users.find(id)
+    assert.ok(again && again.generation > user.generation)
   })
 
   test('a code or token that ended with the user can be neither redeemed, burnt nor rotated', async () => {
