@@ -265,6 +265,8 @@ export const heroContract = (test: TestFunction, createStores: CreateStores): vo
     const [first, second] = await insertAll(heroes, ['Dr. IQ', 'Magma'])
     const id = first?.id ?? 0
     assert.deepEqual(await heroes.replace(id, { name: 'Dr. IQ' }), first)
+    assert.equal(await heroes.insert({ name: 'Dr. IQ' }), undefined, 'the name stays taken')
+    assert.equal(await heroes.replace(second?.id ?? 0, { name: 'Dr. IQ' }), 'taken')
     assert.equal(await heroes.replace(id, { name: 'Magma' }), 'taken')
     assert.deepEqual(await heroes.list(EVERY), [first, second])
   })
