@@ -87,6 +87,18 @@ export const plainRefreshContract = (test: TestFunction, createStores: CreateSto
     assert.deepEqual(await rotate(again), successorOf(again, first))
   })
 
+  rotating("a successor has the grant's scopes, also after a token with fewer", async (stores, rotate) => {
+    const parties = await registerRefreshing(stores)
+    for (const scopes of [['a'], []]) {
+      const first = await logIn(stores, parties, { token: { scopes } })
+      const refresh = plain(parties, first)
+      const successor = successorOf(refresh, first)
+      assert.deepEqual(successor.scopes, ['b', 'a'])
+      assert.deepEqual(await rotate(refresh), successor)
+      assert.deepEqual(await stores.tokens.findByAccess(successor.accessDigest), accessOf(successor))
+    }
+  })
+
   rotating('a successor expires with its grant at the latest', async (stores, rotate) => {
     const parties = await registerRefreshing(stores)
     for (const [end, expiresAt, refreshExpiresAt] of [
@@ -140,6 +152,11 @@ export const plainRefreshContract = (test: TestFunction, createStores: CreateSto
       ['an expired token', await logIn(stores, parties, { token: { refreshExpiresAt: at(50) } }), {}],
       ['an expired grant', await logIn(stores, parties, { grant: { expiresAt: at(50) } }), {}],
       ['a scope that is not allowed', await logIn(stores, parties, { grant: { scopes: ['a', 'c'] } }), {}],
+      [
+        'a scope that is not allowed, and that the token has not',
+        await logIn(stores, parties, { grant: { scopes: ['a', 'c'] }, token: { scopes: ['a'] } }),
+        {}
+      ],
       ['a scope that another one covers', await logIn(stores, parties, { grant: { scopes: ['a:b'] } }), {}]
     ]
     const expectNothing = async (what: string, token: RefreshToken, refresh: PlainRefresh): Promise<void> => {
