@@ -73,6 +73,23 @@ export const attemptContract = (test: TestFunction, createStores: CreateStores):
     assert.deepEqual(await end(attempts.take(limits(1, free), at(501), WINDOW)), at(1400), 'and no window had begun')
   })
 
+  test('an attempt that one key refuses changes no window of another key', async () => {
+    const { attempts } = await createStores()
+    const [full, begun] = [someDigest(), someDigest()]
+    await attempts.take(limits(1, full), at(0), WINDOW)
+    await attempts.take(limits(3, begun), at(1), WINDOW)
+    for (const keys of [
+      [full, begun],
+      [begun, full]
+    ]) {
+      const some = keys.map(key => ({ key, most: key === full ? 1 : 3 }))
+      assert.deepEqual(await keysAndTimes(attempts.take(some, at(2), WINDOW)), [[full, at(0)]])
+    }
+    assert.deepEqual(await keysAndTimes(attempts.take(limits(1, begun), at(3), WINDOW)), [[begun, at(1)]])
+    for (const later of [4, 5]) assert.equal(await attempts.take(limits(3, begun), at(later), WINDOW), undefined)
+    assert.deepEqual(await end(attempts.take(limits(3, begun), at(6), WINDOW)), at(901))
+  })
+
   test('when several windows are full, the end of the last one is returned', async () => {
     const { attempts } = await createStores()
     const [early, late, free] = [someDigest(), someDigest(), someDigest()]
