@@ -238,6 +238,26 @@ export const codeContract = (test: TestFunction, createStores: CreateStores): vo
     )
   })
 
+  test('no code lives after it is stored while its user or its client is removed', async () => {
+    const stores = await createStores()
+    await rounds(
+      async round => {
+        const parties = await register(stores)
+        return { ...parties, code: codeUnder(grantTo(parties)), removesClient: round % 4 < 2 }
+      },
+      ({ code }) => stores.codes.insert(code, 0),
+      ({ user, client, removesClient }) =>
+        removesClient ? stores.clients.remove(client.id) : stores.users.remove(user.username),
+      async ({ code }, _, removed) => {
+        assert.equal(removed, true)
+        assert.equal(await stores.codes.find(code.digest), undefined)
+        const token = tokenUnder(code.grant)
+        assert.equal(await stores.codes.redeem(code.digest, token), false)
+        assert.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)
+      }
+    )
+  })
+
   test('no code or token lives after a code is redeemed while its user or its client is removed', async () => {
     const stores = await createStores()
     await rounds(
