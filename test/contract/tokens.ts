@@ -261,6 +261,20 @@ const rotationContract = (test: TestFunction, createStores: CreateStores): void 
     assert.equal(await tokens.eraseNonces(at(100)), 2)
   })
 
+  test('the nonces of a grant that was revoked, by itself or with its user, are erased like others', async () => {
+    const stores = await createStores()
+    const { tokens, grants, users } = stores
+    const parties = await register(stores)
+    const [own, withUser] = [await logIn(stores, parties), await logIn(stores, parties)]
+    for (const token of [own, withUser]) {
+      await tokens.rotate(token.refreshDigest, someSpend(10), tokenUnder(token.grant))
+    }
+    await grants.revoke(own.grant.id, at(11))
+    assert.equal(await users.revoke(parties.user.username, at(12)), true)
+    assert.equal(await tokens.eraseNonces(at(20)), 2)
+    assert.equal(await tokens.eraseNonces(at(20)), 0)
+  })
+
   test('no nonce is erased twice, however many calls run at once', async () => {
     const stores = await createStores()
     const parties = await register(stores)
