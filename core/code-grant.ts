@@ -36,7 +36,7 @@ export const createCodeGrant = (
     // RFC 9700 section 4.5: a second use means that two parties hold the code, so the tokens of the first use are
     // revoked. Of several second uses at once, the one that ended the grant is told.
     const refuseSecondUse = async (): Promise<never> => {
-      if (await grants.revoke(code.grant.id, now)) {
+      if ((await grants.revoke(code.grant.id, now)) !== false) {
         events.tell({ event: 'grant.stolen', ...aboutGrant(code.grant, request), reason: 'code' })
       }
       throw invalidCode()

@@ -289,7 +289,8 @@ export interface GrantStore {
   find(id: string): Promise<Grant | undefined>
   /**
    * Ends a grant for good: a token that is stored under it later is never found. True for the one call that ended it,
-   * however many run at once; false when the grant is unknown or has ended before, by itself or with its user.
+   * however many run at once; false when the grant is unknown or has ended before, by itself or with its user. A store that
+   * was written before this was asked, and tells nothing, is taken to have ended it.
    */
   revoke(id: string, at: Date): Promise<boolean>
   /**

@@ -41,7 +41,7 @@ export const createRefreshGrant = (
   ): Promise<TokenAnswer> => {
     const now = clock.now()
     if (spent?.nonce === undefined || !inGrace(latest(spent.at, unspentAt), now)) {
-      if (await grants.revoke(grant.id, now)) {
+      if ((await grants.revoke(grant.id, now)) !== false) {
         events.tell({ event: 'grant.stolen', ...aboutGrant(grant, origin), reason: 'refresh_token' })
       }
       throw invalidGrant()

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { createMemoryStores } from '../../adapters/memory/stores.js'
 import type { SecurityEvent } from '../../core/index.js'
 import { onEveryStore } from '../support/stores.js'
 import { addTenant, blankRequest, createWorld, type Stores } from '../support/world.js'
@@ -47,4 +48,19 @@ t.test('of twenty that use one code at once, one may be answered, and that it wa
     t.ok(answers.filter(({ status }) => status === 'fulfilled').length <= 1)
     t.equal(told.filter(({ event }) => event === 'grant.stolen').length, 1)
   })
+})
+
+t.test('a theft is told where the store does not tell which call ended the grant', async t => {
+  const stores = createMemoryStores()
+  const revoke: typeof stores.grants.revoke = async (...given) => {
+    await stores.grants.revoke(...given)
+    return JSON.parse('null')
+  }
+  const { exchange, told } = await logIn({ ...stores, grants: { ...stores.grants, revoke } }, () => ({}))
+  await exchange()
+  await t.rejects(exchange(), { code: 'invalid_grant' })
+  t.strictSame(
+    told.map(({ event }) => event),
+    ['token.issued', 'grant.stolen']
+  )
 })
