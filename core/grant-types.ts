@@ -1,6 +1,7 @@
 import type { ClientAuthentication, ClientCredentials } from './client-authentication.js'
 import { createClientCredentialsGrant } from './client-credentials-grant.js'
 import { createCodeGrant } from './code-grant.js'
+import { early } from './early.js'
 import { DomainError } from './errors.js'
 import type { TokenAnswer } from './issuing.js'
 import type { Login } from './login.js'
@@ -61,8 +62,10 @@ export const createTokenUseCases = (
     request: TokenRequest,
     unspentAt?: Date
   ): Promise<TokenAnswer> => {
+    // A value that is no text makes the handler throw, and then nobody waits for the client.
+    const authenticated = early(Promise.resolve(given))
     const serve = handlers.get(request.grantType ?? '')?.(request, unspentAt)
-    const client = await given
+    const client = await authenticated
     const grantType = requireParameter('grant_type', request.grantType)
     if (serve === undefined) {
       throw new DomainError('unsupported_grant_type', `grant_type must be one of ${grantTypes.join(', ')}`)
