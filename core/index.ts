@@ -25,7 +25,13 @@ export type {
   Token,
   User
 } from './model.js'
-export { CLOCK_TOLERANCE_SECONDS, defaultPolicy, MAX_CLOCK_DIFFERENCE_SECONDS, type Policy } from './policy.js'
+export {
+  CLOCK_TOLERANCE_SECONDS,
+  defaultPolicy,
+  MAX_CLOCK_DIFFERENCE_SECONDS,
+  type Policy,
+  type PolicyChanges
+} from './policy.js'
 export type {
   AttemptLimit,
   AttemptStore,

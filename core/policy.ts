@@ -55,3 +55,26 @@ export const defaultPolicy: Policy = {
   loginWindowSeconds: 900,
   registerAttempts: 1000
 }
+
+/** What a host decides otherwise. What is left out, or undefined, is as in {@link defaultPolicy}. */
+export type PolicyChanges = { readonly [Key in keyof Policy]?: Policy[Key] | undefined }
+
+/** Throws a RangeError that names the key of a value that is no integer, or too small. */
+export const policyWith = (changes: PolicyChanges): Policy => {
+  const read = (key: keyof Policy, least: 0 | 1): number => {
+    const { [key]: value = defaultPolicy[key] } = changes
+    if (Number.isSafeInteger(value) && value >= least) return value
+    throw new RangeError(`${key} is ${value}: it must be an integer from ${least} on`)
+  }
+  return {
+    accessTokenSeconds: read('accessTokenSeconds', 1),
+    refreshTokenSeconds: read('refreshTokenSeconds', 1),
+    grantSeconds: read('grantSeconds', 1),
+    codeSeconds: read('codeSeconds', 1),
+    refreshGraceSeconds: read('refreshGraceSeconds', 0),
+    passwordMinLength: read('passwordMinLength', 1),
+    loginAttempts: read('loginAttempts', 0),
+    loginWindowSeconds: read('loginWindowSeconds', 1),
+    registerAttempts: read('registerAttempts', 0)
+  }
+}

@@ -8,7 +8,7 @@ import { createHeroUseCases, type HeroUseCases } from './heroes.js'
 import { createHousekeepingUseCases, type HousekeepingUseCases } from './housekeeping.js'
 import { createImportUseCases, type ImportUseCases } from './import.js'
 import { createLogin } from './login.js'
-import { defaultPolicy, type Policy } from './policy.js'
+import { type PolicyChanges, policyWith } from './policy.js'
 import type { AllPorts, Ports } from './ports.js'
 import { createRepeatedRefusals } from './repeated-refusals.js'
 import { createRevocationUseCases, type RevocationUseCases } from './revocation.js'
@@ -30,11 +30,12 @@ export type UseCases = HeroUseCases &
   HousekeepingUseCases
 
 /**
- * All use cases. What `changes` leaves out is as in {@link defaultPolicy}. Besides the errors that its docstring names,
- * each may throw `unavailable`.
+ * All use cases. What `changes` leaves out, or has as undefined, is as in {@link defaultPolicy}. Throws a RangeError that
+ * names the key for a value that is no integer, is negative, or is 0 where only `refreshGraceSeconds`, `loginAttempts` and
+ * `registerAttempts` may be. Besides the errors that its docstring names, each use case may throw `unavailable`.
  */
-export const createUseCases = (given: Ports, changes: Partial<Policy> = {}): UseCases => {
-  const policy: Policy = { ...defaultPolicy, ...changes }
+export const createUseCases = (given: Ports, changes: PolicyChanges = {}): UseCases => {
+  const policy = policyWith(changes)
   const ports: AllPorts = { ...given, events: given.events ?? NO_EVENTS }
   const throttle = createThrottle(ports, policy)
   const login = createLogin(ports, throttle)

@@ -1,0 +1,42 @@
+import t from 'tap'
+import { createUseCases, defaultPolicy, type Policy } from '../../core/index.js'
+import { ADA, addClient, blankRequest, createWorld, SECRET } from '../support/world.js'
+
+t.test('a value of the policy that is undefined is left out, and the default holds', async t => {
+  const { ports, clock } = createWorld()
+  const changes = Object.fromEntries(Object.keys(defaultPolicy).map(key => [key, undefined]))
+  const useCases = createUseCases(ports, { ...changes, loginAttempts: 2, refreshGraceSeconds: undefined })
+  await addClient({ useCases }, 'app')
+  await useCases.registerUser(ADA)
+  const log = (password: string) =>
+    useCases.requestToken([{ id: 'app', secret: SECRET }], {
+      ...blankRequest,
+      grantType: 'password',
+      username: 'ada',
+      password
+    })
+  t.equal((await log(ADA.password)).expiresInSeconds, defaultPolicy.accessTokenSeconds)
+  await t.rejects(log('a guess'), { code: 'invalid_grant' })
+  await t.rejects(log('a guess'), { code: 'invalid_grant' })
+  clock.advance(defaultPolicy.loginWindowSeconds - 1)
+  await t.rejects(log('a guess'), { code: 'too_many_attempts' })
+})
+
+t.test('a value of the policy that it cannot have is refused, and its key is named', async t => {
+  const { ports } = createWorld()
+  const mayBeZero: (keyof Policy)[] = ['refreshGraceSeconds', 'loginAttempts', 'registerAttempts']
+  for (const key of Object.keys(defaultPolicy) as (keyof Policy)[]) {
+    for (const value of [Number.NaN, Number.POSITIVE_INFINITY, -1, 1.5, '60', null]) {
+      const changes: object = { [key]: value }
+      t.throws(
+        () => createUseCases(ports, changes),
+        { name: 'RangeError', message: new RegExp(`^${key} `) },
+        `${value}`
+      )
+    }
+    t.doesNotThrow(() => createUseCases(ports, { [key]: 1 }))
+    if (mayBeZero.includes(key)) t.doesNotThrow(() => createUseCases(ports, { [key]: 0 }))
+    else
+      t.throws(() => createUseCases(ports, { [key]: 0 }), { message: `${key} is 0: it must be an integer from 1 on` })
+  }
+})
