@@ -36,7 +36,7 @@ export type UseCases = HeroUseCases &
  */
 export const createUseCases = (given: Ports, changes: PolicyChanges = {}): UseCases => {
   const policy = policyWith(changes)
-  const ports: AllPorts = { ...given, events: given.events ?? NO_EVENTS }
+  const ports = portsOf(given)
   const throttle = createThrottle(ports, policy)
   const login = createLogin(ports, throttle)
   const refusals = createRepeatedRefusals(ports, throttle)
@@ -56,3 +56,19 @@ export const createUseCases = (given: Ports, changes: PolicyChanges = {}): UseCa
     ...createHousekeepingUseCases(ports, policy)
   }
 }
+
+/** By name: a spread would leave out what an instance of a class has from its class. */
+const portsOf = (given: Ports): AllPorts => ({
+  heroes: given.heroes,
+  users: given.users,
+  clients: given.clients,
+  scopes: given.scopes,
+  grants: given.grants,
+  codes: given.codes,
+  tokens: given.tokens,
+  attempts: given.attempts,
+  passwords: given.passwords,
+  secrets: given.secrets,
+  clock: given.clock,
+  events: given.events ?? NO_EVENTS
+})
