@@ -30,7 +30,7 @@ export {
 
 /** What the plugin takes: the options of {@link buildServer}, and where the service lies. */
 export interface HeroesPluginOptions extends ServerOptions {
-  /** Where all paths of the service begin, such as `/identity`. */
+  /** Where all paths of the service begin, such as `/identity`. Slashes at its end change nothing. */
   readonly prefix?: string
 }
 
@@ -42,9 +42,14 @@ export interface HeroesPluginOptions extends ServerOptions {
  * On the host's root instance it has the metadata at the path of RFC 8414 section 3.1 as well, where the prefix stands
  * behind the well-known path.
  */
-export const heroesPlugin: FastifyPluginAsync<HeroesPluginOptions> = async (host, { prefix = '', ...options }) => {
-  const whole = host.prefix + prefix
-  const http = buildServer({ publicUrl: () => localUrl(host) + whole, ...options })
+export const heroesPlugin: FastifyPluginAsync<HeroesPluginOptions> = async (
+  host,
+  { prefix: given = '', publicUrl, ...options }
+) => {
+  const prefix = withoutSlashesAtEnd(given)
+  const around = withoutSlashesAtEnd(host.prefix)
+  const whole = around + prefix
+  const http = buildServer({ ...options, publicUrl: publicUrl ?? (() => localUrl(host) + whole) })
   await http.ready()
   host.addHook('onClose', () => http.close())
   const handOver = (segments: number) => (request: FastifyRequest, reply: FastifyReply) => {
@@ -56,7 +61,7 @@ export const heroesPlugin: FastifyPluginAsync<HeroesPluginOptions> = async (host
   }
   const inside = handOver(whole.split('/').length - 1)
   for (const url of prefix === '' ? ['/*'] : [prefix, `${prefix}/*`]) serveAll(host, url, inside)
-  if (host.prefix === '' && prefix !== '') serveAll(host, WELL_KNOWN + prefix, handOver(0))
+  if (around === '' && prefix !== '') serveAll(host, WELL_KNOWN + prefix, handOver(0))
 }
 
 // The plugin adds no context of its own: it could not reach the well-known path from within its prefix.
@@ -64,6 +69,8 @@ Object.assign(heroesPlugin, {
   [Symbol.for('skip-override')]: true,
   [Symbol.for('fastify.display-name')]: 'heroes'
 })
+
+const withoutSlashesAtEnd = (prefix: string): string => prefix.replace(/\/+$/, '')
 
 /** Without the segments at its beginning, however they are encoded, and without the host of an absolute target. */
 const withoutSegments = (target: string, segments: number): string =>

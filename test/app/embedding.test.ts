@@ -126,6 +126,28 @@ t.test('the service may lie at the root of a host, or in a part of it with a pre
   t.match((await deep.inject(`/v1${WELL_KNOWN}/identity`)).json(), { message: /^Route GET:.* not found$/ })
 })
 
+t.test('a slash at the end of a prefix changes nothing', async t => {
+  for (const [prefix, whole] of [
+    ['/identity/', '/identity'],
+    ['/identity//', '/identity'],
+    ['/', '']
+  ] as const) {
+    const host = await createHosted(t, { prefix })
+    const issuer = `http://localhost${whole}`
+    t.equal((await host.inject(`${whole}/health/live`)).statusCode, 200, prefix)
+    t.equal((await host.inject(`${whole}${WELL_KNOWN}`)).json().issuer, issuer, prefix)
+    t.equal((await host.inject(`${WELL_KNOWN}${whole}`)).json().issuer, issuer, prefix)
+  }
+  const deep = fastify()
+  deep.register(async part => void (await createHosted(t, { prefix: '/identity/' }, part)), { prefix: '/v1/' })
+  t.equal((await deep.inject(`/v1/identity${WELL_KNOWN}`)).json().issuer, 'http://localhost/v1/identity')
+})
+
+t.test('a publicUrl that is undefined is as one that is left out', async t => {
+  const host = await createHosted(t, { publicUrl: undefined })
+  t.equal((await host.inject(`/identity${WELL_KNOWN}`)).json().issuer, 'http://localhost/identity')
+})
+
 t.test('a server that is given the use cases alone is as the settings are by default', async t => {
   const http = buildServer({ useCases: createWorld().useCases })
   const document = (await http.inject('/openapi.json')).json()
