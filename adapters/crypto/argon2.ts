@@ -19,7 +19,10 @@ export interface Argon2Parameters {
   readonly parallelism: number
 }
 
-/** How passwords are hashed. Everything has a default. */
+/**
+ * How passwords are hashed. Everything has a default. A RangeError refuses a `concurrency` that is no integer from 1 on,
+ * and a `queue` that is none from 0 on.
+ */
 export interface PasswordHasherOptions {
   /**
    * How many hashes run at once. By default one less than the cores, at least 1 and at most 3, because zlib and DNS
@@ -60,6 +63,8 @@ export const createPasswordHasher = ({
   parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 },
   onHash
 }: PasswordHasherOptions = {}): Argon2Hasher => {
+  requireInteger('concurrency', concurrency, 1)
+  requireInteger('queue', queue, 0)
   const { memoryCost, timeCost, parallelism } = parameters
   const rests = memoryCost * timeCost > SHORT
   const isTiny = memoryCost * timeCost <= TINY
@@ -132,6 +137,11 @@ export const createPasswordHasher = ({
 
     waiting: pass.waiting
   }
+}
+
+const requireInteger = (name: string, value: number, least: number): void => {
+  if (Number.isSafeInteger(value) && value >= least) return
+  throw new RangeError(`${name} is ${value}: it must be an integer from ${least} on`)
 }
 
 /** Runs `work` now. It counts as under way for the rest of this turn of the event loop, as work in a thread does. */

@@ -357,3 +357,23 @@ t.test('the system clock returns the time in a Date that the caller may change',
   now.setTime(0)
   t.ok(systemClock.now().getTime() >= begin)
 })
+
+t.test('a concurrency or a queue with which a hash would wait for ever is refused', async t => {
+  for (const value of [Number.NaN, Number.POSITIVE_INFINITY, -1, 1.5]) {
+    t.throws(() => createCrypto({ concurrency: value }), {
+      name: 'RangeError',
+      message: `concurrency is ${value}: it must be an integer from 1 on`
+    })
+    t.throws(() => createCrypto({ queue: value }), {
+      name: 'RangeError',
+      message: `queue is ${value}: it must be an integer from 0 on`
+    })
+  }
+  t.throws(() => createCrypto({ concurrency: 0 }), { name: 'RangeError' })
+  for (const options of [
+    { concurrency: 1, queue: 0 },
+    { concurrency: undefined, queue: undefined }
+  ]) {
+    t.type((await hasher(options).hash('x')).hash, 'string')
+  }
+})
