@@ -21,9 +21,9 @@ export class InterruptedError extends Error {
 }
 
 /**
- * Reads a secret line. On a terminal it is typed twice without echo; otherwise it is the first line of stdin.
- * Throws {@link UsageError} when the entries differ, nothing is entered, or stdin is not UTF-8, and
- * {@link InterruptedError}.
+ * Reads a secret line. On a terminal it is typed twice without echo; otherwise it is the first line of stdin, and what
+ * comes behind it is not read. Throws {@link UsageError} when the entries differ, nothing is entered, or the first line of
+ * stdin is not UTF-8 or longer than 64 kB, and {@link InterruptedError}.
  */
 export const readHidden = async (terminal: Terminal, label: string): Promise<string> => {
   if (terminal.stdin.isTTY !== true) return firstLine(terminal.stdin)
@@ -64,14 +64,28 @@ export const writeAll = async (
   }
 }
 
+/** In bytes. A password has 1024 characters at most, and so has a secret. */
+const LONGEST = 65_536
+const LINE_FEED = 10
+const CARRIAGE_RETURN = 13
+
+/** Reads no further than the chunk in which the line ends, and leaves stdin destroyed: its writer may never end. */
 const firstLine = async (stdin: NodeJS.ReadableStream): Promise<string> => {
-  const chunks: Buffer[] = []
-  for await (const chunk of stdin) chunks.push(Buffer.from(chunk))
+  const parts: Buffer[] = []
+  let length = 0
+  for await (const chunk of stdin) {
+    const bytes = Buffer.from(chunk)
+    const end = bytes.findIndex(byte => byte === LINE_FEED || byte === CARRIAGE_RETURN)
+    const part = end === -1 ? bytes : bytes.subarray(0, end)
+    parts.push(part)
+    length += part.length
+    if (length > LONGEST) throw new UsageError(`the first line of stdin is longer than ${LONGEST} bytes`)
+    if (end !== -1) break
+  }
   try {
-    const [line] = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)).split(/[\r\n]/, 1)
-    return String(line)
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(parts))
   } catch {
-    throw new UsageError('what came from stdin is not UTF-8')
+    throw new UsageError('the first line of stdin is not UTF-8')
   }
 }
 

@@ -105,6 +105,44 @@ t.test('a password on stdin that is not UTF-8 is refused', async t => {
   t.match(await run('user add latin', Buffer.from([0x70, 0xe9, 0x0a])), { code: 2, stdout: '', stderr: ONE_LINE })
 })
 
+t.test(
+  'a password on stdin ends with its line, whatever comes behind it, and whether or not anything does',
+  async t => {
+    for (const [name, end] of [
+      ['unix', '\n'],
+      ['dos', '\r\n'],
+      ['mac', '\r'],
+      ['spare', '\nsecond line\n\xff']
+    ] as const) {
+      const stdin = new PassThrough()
+      stdin.write('correct ')
+      stdin.write(Buffer.from(`horse${end}`, 'latin1'))
+      t.match(await run(`user add ${name}`, stdin), { code: 0 }, name)
+      t.ok(stdin.destroyed, 'nothing of it keeps the process from ending')
+    }
+    t.match(await run('user add whole', 'correct horse'), { code: 0 })
+    t.match(await run('user add nobody', ''), { code: 1, stderr: ONE_LINE })
+  }
+)
+
+t.test('a command ends although the writer of its stdin does not', async t => {
+  const child = spawn(process.execPath, [PROGRAM, 'user', 'add', 'patient'], { env: { ...process.env, ...env } })
+  t.teardown(() => child.stdin.end())
+  child.stdin.write('correct horse\n')
+  t.strictSame(await once(child, 'exit'), [0, null])
+})
+
+t.test('a line on stdin of more than 64 kB is refused before it ends', async t => {
+  const stdin = new PassThrough({ highWaterMark: 1_000_000 })
+  for (let part = 0; part < 9; part++) stdin.write('x'.repeat(8192))
+  t.match(await run('user add endless', stdin), {
+    code: 2,
+    stdout: '',
+    stderr: 'heroes: the first line of stdin is longer than 65536 bytes\n'
+  })
+  t.ok(stdin.destroyed)
+})
+
 const { stdout: version } = spawnSync('script', ['--version'], { encoding: 'utf8' })
 const script = /util-linux/.test(version) ? {} : { skip: 'there is no script(1) of util-linux that makes a terminal' }
 
