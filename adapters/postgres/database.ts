@@ -51,7 +51,7 @@ export interface Database {
   inspect(): Promise<Inspection>
   /** The connections to the server; undefined for the embedded engine, which has none. */
   connections(): Connections | undefined
-  /** Waits for running statements, at most a second, and ends the connections. */
+  /** Waits for running statements, at most a second, and ends the connections. A further call waits for the first. */
   close(): Promise<void>
 }
 
@@ -94,6 +94,7 @@ export const hasEmbedded = async (folder: string): Promise<boolean> => {
 const databaseOn = (driver: Driver, { onLookups }: Observer, separateReader = false): Database => {
   /** Why the schema is not as the stores need it, as far as that was tried. */
   let refusal: unknown
+  let closed: Promise<void> | undefined
   const prepare = async (work: (driver: Driver) => Promise<void>): Promise<void> => {
     try {
       await work(driver)
@@ -138,6 +139,9 @@ const databaseOn = (driver: Driver, { onLookups }: Observer, separateReader = fa
     },
     inspect: () => inspect(driver, separateReader),
     connections: () => driver.connections?.(),
-    close: () => driver.close()
+    close() {
+      closed ??= driver.close()
+      return closed
+    }
   }
 }
