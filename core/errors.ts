@@ -42,9 +42,14 @@ export interface ErrorDetails {
   readonly cause?: unknown
 }
 
+/** What an error of every copy of this module has. */
+const BRAND = Symbol.for('heroes.DomainError')
+const isInstance: (this: unknown, value: unknown) => boolean = Function.prototype[Symbol.hasInstance]
+
 /**
  * A refusal. The caller reads the message: it is printable ASCII without `"` and `\` (the `error_description` of RFC
- * 6749 section 5.2) and repeats nothing of the caller's input. It has no stack trace.
+ * 6749 section 5.2) and repeats nothing of the caller's input. It has no stack trace. An error
+ * of another copy of the core, which a store in a package of its own may bring along, is an instance too.
  */
 export class DomainError extends Error {
   override readonly name = 'DomainError'
@@ -66,3 +71,11 @@ export class DomainError extends Error {
     this.fault = details.fault
   }
 }
+
+// Set beside the class, so that no type and no log shows them. A class that extends this one has its own errors alone.
+Object.defineProperty(DomainError.prototype, BRAND, { value: true })
+Object.defineProperty(DomainError, Symbol.hasInstance, {
+  value(this: unknown, error: unknown): boolean {
+    return this === DomainError ? BRAND in Object(error) : isInstance.call(this, error)
+  }
+})
