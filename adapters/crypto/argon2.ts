@@ -42,7 +42,7 @@ export interface Argon2Hasher extends PasswordHasher {
   waiting(): number
 }
 
-/** In milliseconds. How long work that may wait for as long as it takes waits before it asks for a place again. */
+/** In milliseconds. How long an import waits before it asks for a place again. */
 const PAUSE = 50
 
 /** In KiB, times the passes: after a hash up to this cost, which takes half a millisecond, nothing rests. */

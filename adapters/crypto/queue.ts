@@ -18,7 +18,10 @@ export interface Queue<T extends Waiting> extends Iterable<T> {
   ahead(call: Waiting): number
 }
 
-/** While logins and registrations wait, one place of so many goes to a registration, and this part of a full queue. */
+/**
+ * While both wait, every eighth place goes to a registration. In a full queue, registrations yield to logins as far as
+ * they are more than an eighth of it.
+ */
 const ONE_IN = 8
 
 /** Holds `capacity` calls. */
