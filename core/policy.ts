@@ -59,22 +59,22 @@ export const defaultPolicy: Policy = {
 /** What a host decides otherwise. What is left out, or undefined, is as in {@link defaultPolicy}. */
 export type PolicyChanges = { readonly [Key in keyof Policy]?: Policy[Key] | undefined }
 
-/** Throws a RangeError that names the key of a value that is no integer, or too small. */
+/** Throws a RangeError that names the key of a value that is no finite number. */
 export const policyWith = (changes: PolicyChanges): Policy => {
-  const read = (key: keyof Policy, least: 0 | 1): number => {
+  const read = (key: keyof Policy): number => {
     const { [key]: value = defaultPolicy[key] } = changes
-    if (Number.isSafeInteger(value) && value >= least) return value
-    throw new RangeError(`${key} is ${value}: it must be an integer from ${least} on`)
+    if (Number.isFinite(value)) return value
+    throw new RangeError(`${key} is ${value}: it must be a number`)
   }
   return {
-    accessTokenSeconds: read('accessTokenSeconds', 1),
-    refreshTokenSeconds: read('refreshTokenSeconds', 1),
-    grantSeconds: read('grantSeconds', 1),
-    codeSeconds: read('codeSeconds', 1),
-    refreshGraceSeconds: read('refreshGraceSeconds', 0),
-    passwordMinLength: read('passwordMinLength', 1),
-    loginAttempts: read('loginAttempts', 0),
-    loginWindowSeconds: read('loginWindowSeconds', 1),
-    registerAttempts: read('registerAttempts', 0)
+    accessTokenSeconds: read('accessTokenSeconds'),
+    refreshTokenSeconds: read('refreshTokenSeconds'),
+    grantSeconds: read('grantSeconds'),
+    codeSeconds: read('codeSeconds'),
+    refreshGraceSeconds: read('refreshGraceSeconds'),
+    passwordMinLength: read('passwordMinLength'),
+    loginAttempts: read('loginAttempts'),
+    loginWindowSeconds: read('loginWindowSeconds'),
+    registerAttempts: read('registerAttempts')
   }
 }

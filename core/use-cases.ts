@@ -31,8 +31,8 @@ export type UseCases = HeroUseCases &
 
 /**
  * All use cases. What `changes` leaves out, or has as undefined, is as in {@link defaultPolicy}. Throws a RangeError that
- * names the key for a value that is no integer, is negative, or is 0 where only `refreshGraceSeconds`, `loginAttempts` and
- * `registerAttempts` may be. Besides the errors that its docstring names, each use case may throw `unavailable`.
+ * names the key for a value that is no finite number. Besides the errors that its docstring names, each use case may throw
+ * `unavailable`.
  */
 export const createUseCases = (given: Ports, changes: PolicyChanges = {}): UseCases => {
   const policy = policyWith(changes)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createUseCases, defaultPolicy, type Policy, type Ports } from '../../core/index.js'
+import { createUseCases, defaultPolicy, type Ports } from '../../core/index.js'
 import { ADA, addClient, blankRequest, createWorld, SECRET } from '../support/world.js'
 
 t.test('a value of the policy that is undefined is left out, and the default holds', async t => {
@@ -22,22 +22,17 @@ t.test('a value of the policy that is undefined is left out, and the default hol
   await t.rejects(log('a guess'), { code: 'too_many_attempts' })
 })
 
-t.test('a value of the policy that it cannot have is refused, and its key is named', async t => {
+t.test('a value of the policy that is no finite number is refused, and its key is named', async t => {
   const { ports } = createWorld()
-  const mayBeZero: (keyof Policy)[] = ['refreshGraceSeconds', 'loginAttempts', 'registerAttempts']
-  for (const key of Object.keys(defaultPolicy) as (keyof Policy)[]) {
-    for (const value of [Number.NaN, Number.POSITIVE_INFINITY, -1, 1.5, '60', null]) {
-      const changes: object = { [key]: value }
+  for (const key of Object.keys(defaultPolicy)) {
+    for (const value of [Number.NaN, Number.POSITIVE_INFINITY, '60', null]) {
       t.throws(
-        () => createUseCases(ports, changes),
-        { name: 'RangeError', message: new RegExp(`^${key} `) },
+        () => createUseCases(ports, { [key]: value }),
+        { name: 'RangeError', message: `${key} is ${value}: it must be a number` },
         `${value}`
       )
     }
-    t.doesNotThrow(() => createUseCases(ports, { [key]: 1 }))
-    if (mayBeZero.includes(key)) t.doesNotThrow(() => createUseCases(ports, { [key]: 0 }))
-    else
-      t.throws(() => createUseCases(ports, { [key]: 0 }), { message: `${key} is 0: it must be an integer from 1 on` })
+    t.doesNotThrow(() => createUseCases(ports, { [key]: 0 }))
   }
 })
 
