@@ -23,6 +23,8 @@ const STATUSES = {
   unavailable: 503
 } satisfies Record<ErrorCode, number>
 
+export const statusOf = (code: ErrorCode): number => STATUSES[code]
+
 /** The codes of OAuth 2.0 for errors that it names differently (RFC 6749 sections 4.1.2.1 and 5.2). */
 const OAUTH_CODES: Partial<Record<ErrorCode, string>> = {
   invalid_input: 'invalid_request',
@@ -179,7 +181,7 @@ interface Failure {
 const failureOf = (error: unknown, form: ErrorForm, bodyLimit: number): Failure => {
   if (error instanceof DomainError) {
     const { code, message, fault } = error
-    return { status: STATUSES[code], code: OAUTH_CODES[code] ?? code, message, headers: headersOf(error), fault }
+    return { status: statusOf(code), code: OAUTH_CODES[code] ?? code, message, headers: headersOf(error), fault }
   }
   if (error instanceof HttpError) {
     const { status, message, headers } = error

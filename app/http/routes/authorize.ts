@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify'
 import { type Authorization, type AuthorizationRequest, DomainError, type UseCases } from '../../../core/index.js'
 import { formOf } from '../bodies.js'
 import { originOf } from '../client-address.js'
+import { statusOf } from '../errors.js'
 import { type Form, parseForm, queryString, requireShort } from '../forms.js'
 import type { Http } from '../http.js'
 import { refuseFormsOfOtherSites } from '../other-sites.js'
@@ -80,10 +81,13 @@ export const authorizeRoutes = (
       } catch (error) {
         if (!(error instanceof DomainError)) throw error
         const { code, retryAfterSeconds = 0 } = error
-        if (code === 'access_denied') await checked.show(403, { username: shown })
+        if (code === 'access_denied') await checked.show(statusOf(code), { username: shown })
         else if (code === 'too_many_attempts') {
           reply.header('retry-after', retryAfterSeconds)
-          await checked.show(429, { username: shown, retry: { seconds: retryAfterSeconds, now: new Date() } })
+          await checked.show(statusOf(code), {
+            username: shown,
+            retry: { seconds: retryAfterSeconds, now: new Date() }
+          })
         } else throw error
       }
       return reply
