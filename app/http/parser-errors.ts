@@ -35,6 +35,7 @@ export const createParserErrors = (answerFor: AnswerFor, headers: Headers): Pars
     // Which path was asked for is not known.
     const fields = {
       ...headers,
+      date: new Date().toUTCString(),
       ...UNCACHED,
       ...answer.headers,
       'content-length': answer.body.length,

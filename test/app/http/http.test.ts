@@ -29,10 +29,11 @@ t.test('every answer has the constant headers', async t => {
   for (const answer of answers) t.match(answer.headers, { ...CONSTANT_HEADERS, server: 'heroes/1' })
 })
 
-t.test("an answer to what Node's parser refuses has the constant headers and a length", async t => {
+t.test("an answer to what Node's parser refuses has the constant headers, a date and a length", async t => {
   const requests: [string, number][] = [
     ['nonsense\r\n\r\n', 400],
     ['FOO /sample HTTP/1.1\r\nhost: a\r\n\r\n', 400],
+    ['CONNECT a:1 HTTP/1.1\r\nhost: a\r\n\r\n', 404],
     [`GET /sample HTTP/1.1\r\nhost: a\r\nx: ${'x'.repeat(40_000)}\r\n\r\n`, 431],
     ['GET /sample HTTP/1.1\r\nconnection: close\r\n\r\n', 400],
     ['GET /sample HTTP/1.1\r\nhost: a\r\nexpect: the unexpected\r\nconnection: close\r\n\r\n', 200],
@@ -42,6 +43,7 @@ t.test("an answer to what Node's parser refuses has the constant headers and a l
     const answer = readAnswer(await send(request))
     t.equal(answer.status, status, request.slice(0, 40))
     t.match(answer.headers, { ...CONSTANT_HEADERS, 'content-type': 'application/json; charset=utf-8' })
+    t.equal(answer.headers.date, new Date(String(answer.headers.date)).toUTCString(), 'RFC 9110 section 6.6.1')
     t.equal(Number(answer.headers['content-length']), answer.body.length)
     if (status !== 200) t.type(JSON.parse(answer.body).error, 'string')
   }
@@ -67,7 +69,7 @@ t.test('a request that does not arrive in time is answered 408', async t => {
     send('GET /sample HTTP/1.1\r\nhost: a\r\n'),
     send(`POST /sample/form HTTP/1.1\r\nhost: a\r\n${type}\r\ncontent-length: 9\r\n\r\na=`)
   ])
-  const closed = { ...CONSTANT_HEADERS, connection: 'close' }
+  const closed = { ...CONSTANT_HEADERS, connection: 'close', date: / GMT$/ }
   t.match(readAnswer(head), { status: 408, headers: closed })
   t.match(readAnswer(body), { status: 408, headers: { ...closed, 'cache-control': 'no-store' } })
   t.equal(JSON.parse(readAnswer(body).body).error, 'invalid_request')
