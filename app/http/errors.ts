@@ -139,8 +139,8 @@ export const methodsAt = ({ server, url }: FastifyRequest): readonly string[] =>
 
 const noRoute = (request: FastifyRequest): HttpError => {
   const allowed = methodsAt(request)
-  // Only browsers find anything at `/`, so that it is no path with methods. Fastify takes the `*` of `OPTIONS *` for it.
-  if (allowed.length === 0 || /^[/*](?:\?|$)/.test(request.url)) return noSuchPath()
+  // Only browsers find anything at `/`, so that it is no path with methods.
+  if (allowed.length === 0 || /^\/(?:\?|$)/.test(request.url)) return noSuchPath()
   return new HttpError(405, 'this path does not have that method: use one that Allow names', {
     allow: allowed.join(', ')
   })

@@ -90,7 +90,8 @@ const READER_MILLISECONDS = 10_000
 /** Beyond it Node drops each newcomer at once. At 10,000 connections small bodies alone can take 640 MB. */
 const MOST_CONNECTIONS = 10_000
 
-const TRAILING_SLASH = /^[^?#]+\/(?:[?#]|$)/
+/** Targets that the router would take for others: `/heroes/` for `/heroes/:id` with an empty id, and `*` for `/`. */
+const NO_ROUTE = /^(?:\*|[^?#]+\/(?:[?#]|$))/
 
 /** Builds a server that has what all endpoints have in common, and no endpoint. It does not listen. */
 export const createHttp = ({
@@ -175,8 +176,7 @@ export const createHttp = ({
     }
     reply.headers(headers)
     if (!isInTime) return done(tooLate(reply))
-    // The router would match `/heroes/` with `/heroes/:id` and an empty id.
-    if (TRAILING_SLASH.test(request.url)) return done(noSuchPath())
+    if (NO_ROUTE.test(request.url)) return done(noSuchPath())
     const fault = faultInHead(request.raw)
     if (fault !== undefined) return done(new HttpError(400, fault))
     if (isOfDoubtfulLength(request.raw)) {

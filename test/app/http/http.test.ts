@@ -196,3 +196,15 @@ t.test('wire 2.5: a request of HTTP/1.0 with Transfer-Encoding is 400, and its c
     t.equal(answer.split('HTTP/1.1 ').length, 2, 'what follows is not answered')
   }
 })
+
+t.test('the target * has no route, with any method', async t => {
+  const { http } = createService()
+  const send = await listen(http)
+  t.teardown(() => http.close())
+  for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS']) {
+    for (const target of ['*', '*?x=1']) {
+      const request = `${method} ${target} HTTP/1.1\r\nhost: a\r\naccept: text/html\r\nconnection: close\r\n\r\n`
+      t.equal(readAnswer(await send(request)).status, 404, `${method} ${target}`)
+    }
+  }
+})
