@@ -116,7 +116,11 @@ export const createErrorHandler =
     // Fastify closes the connection when it refuses a body. A client that is still sending would then be reset before
     // it reads the refusal. While the connection stays open, Node discards the rest of the body. The drain sets its
     // `connection: close` on the raw response, where it stays. That of a client that asked for it is Node's own.
-    if (reply.raw.shouldKeepAlive && !reply.raw.hasHeader('connection')) reply.removeHeader('connection')
+    if (reply.raw.shouldKeepAlive && !reply.raw.hasHeader('connection') && reply.hasHeader('connection')) {
+      reply.removeHeader('connection')
+      // Without this Node would say nothing of the connection, for which HTTP/1.0 has to be told.
+      reply.raw.setHeader('connection', 'keep-alive')
+    }
     reply.code(answer.status).headers(answer.headers).send(answer.body)
   }
 

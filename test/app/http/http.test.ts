@@ -8,6 +8,9 @@ const http = createSampleHttp()
 const send = await listen(http)
 t.teardown(() => http.close())
 
+/** A request behind which the connection ends. */
+const LAST = 'GET /sample HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n'
+
 t.test('every answer has the constant headers', async t => {
   const { ask, json, opened } = await createInhabited()
   const open = await opened()
@@ -206,5 +209,34 @@ t.test('the target * has no route, with any method', async t => {
       const request = `${method} ${target} HTTP/1.1\r\nhost: a\r\naccept: text/html\r\nconnection: close\r\n\r\n`
       t.equal(readAnswer(await send(request)).status, 404, `${method} ${target}`)
     }
+  }
+})
+
+t.test('a refusal on a connection that stays open says that it does, and for how long', async t => {
+  const ask = async (...requests: readonly string[]): Promise<readonly string[]> =>
+    (await send(...requests)).split(/(?=HTTP\/1\.1 )/)
+  const typed = `POST /sample HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n`
+  for (const [request, status] of [
+    ['GET /sample HTTP/1.1\r\nhost: a\r\n\r\n', 200],
+    ['GET /nothing HTTP/1.1\r\nhost: a\r\n\r\n', 404],
+    ['PUT /sample HTTP/1.1\r\nhost: a\r\n\r\n', 405],
+    ['POST /sample/protected HTTP/1.1\r\nhost: a\r\n\r\n', 401]
+  ] as const) {
+    const [answer = '', last = ''] = await ask(request, LAST)
+    t.match(readAnswer(answer), { status, headers: { connection: 'keep-alive', 'keep-alive': 'timeout=72' } })
+    t.equal(readAnswer(last).status, 200)
+  }
+  // Fastify would end the connection with these.
+  for (const [request, status] of [
+    [`${typed}content-length: 1\r\n\r\n{`, 400],
+    [`${typed}content-length: 2000\r\n\r\n${'x'.repeat(2000)}`, 413],
+    [`${typed.replace('json', 'xml')}content-length: 1\r\n\r\n{`, 415]
+  ] as const) {
+    const [answer = '', last = ''] = await ask(request, LAST)
+    t.match(readAnswer(answer), { status, headers: { connection: 'keep-alive' } })
+    t.equal(readAnswer(last).status, 200)
+    const closing = request.replace('host: a', 'host: a\r\nconnection: close')
+    const [closed = ''] = await ask(closing)
+    t.match(readAnswer(closed), { status, headers: { connection: 'close' } })
   }
 })
