@@ -11,9 +11,16 @@ export const faultInHead = ({ headers, rawHeaders, httpVersion }: IncomingMessag
 export const hasBody = ({ headers }: Pick<IncomingMessage, 'headers'>): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
-/** Section 6.1: the length of such a request is in doubt, so that what follows on its connection is, too. */
-export const isOfDoubtfulLength = ({ headers, httpVersion }: IncomingMessage): boolean =>
-  httpVersion === '1.0' && headers['transfer-encoding'] !== undefined
+/** What leaves open where a request ends, so that what follows on its connection is in doubt (section 6.1), in words. */
+export const doubtOfLength = ({ headers, httpVersion }: IncomingMessage): string | undefined => {
+  const coding = headers['transfer-encoding']
+  if (coding === undefined) return undefined
+  if (httpVersion === '1.0') return 'HTTP/1.0 has no Transfer-Encoding: send Content-Length, or use HTTP/1.1'
+  // Node's parser reads the chunks, and would pass on what is in them as it was coded.
+  return CHUNKED.test(coding) ? undefined : 'the body has a transfer coding that is not read here: send chunked alone'
+}
+
+const CHUNKED = /^chunked$/i
 
 // Node keeps the first of several Host headers in `headers`. Its `headersDistinct` makes an object of lists per request.
 const hasTwoHosts = (rawHeaders: readonly string[]): boolean => {

@@ -28,7 +28,7 @@ import {
   type LogFailure,
   noSuchPath
 } from './errors.js'
-import { faultInHead, hasBody, isOfDoubtfulLength } from './framing.js'
+import { doubtOfLength, faultInHead, hasBody } from './framing.js'
 import { constantHeaders } from './headers.js'
 import { createParserErrors } from './parser-errors.js'
 import { cutOffReaders } from './readers.js'
@@ -175,14 +175,15 @@ export const createHttp = ({
       log.logger.warn('a proxy is in front and TRUST_PROXY does not name it: all of its clients count as one address')
     }
     reply.headers(headers)
+    const doubt = doubtOfLength(request.raw)
+    if (doubt !== undefined) {
+      endConnectionGently(reply)
+      return done(new HttpError(400, doubt))
+    }
     if (!isInTime) return done(tooLate(reply))
-    if (NO_ROUTE.test(request.url)) return done(noSuchPath())
     const fault = faultInHead(request.raw)
     if (fault !== undefined) return done(new HttpError(400, fault))
-    if (isOfDoubtfulLength(request.raw)) {
-      endConnectionGently(reply)
-      return done(new HttpError(400, 'HTTP/1.0 has no Transfer-Encoding: send Content-Length, or use HTTP/1.1'))
-    }
+    if (NO_ROUTE.test(request.url)) return done(noSuchPath())
     done()
   })
 

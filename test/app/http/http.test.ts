@@ -10,6 +10,8 @@ t.teardown(() => http.close())
 
 /** A request behind which the connection ends. */
 const LAST = 'GET /sample HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n'
+/** A sample in one chunk. */
+const BODY = 'c\r\n{"name":"a"}\r\n0\r\n\r\n'
 
 t.test('every answer has the constant headers', async t => {
   const { ask, json, opened } = await createInhabited()
@@ -238,5 +240,26 @@ t.test('a refusal on a connection that stays open says that it does, and for how
     const closing = request.replace('host: a', 'host: a\r\nconnection: close')
     const [closed = ''] = await ask(closing)
     t.match(readAnswer(closed), { status, headers: { connection: 'close' } })
+  }
+})
+
+t.test('wire 2.5: a request with another transfer coding than chunked is 400, and its connection ends', async t => {
+  const ask = (path: string, coding: string) =>
+    send(`POST ${path} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n${coding}\r\n\r\n${BODY}${LAST}`)
+  for (const coding of [
+    'Transfer-Encoding: foo, chunked',
+    'Transfer-Encoding: gzip, chunked',
+    'Transfer-Encoding: identity, chunked',
+    'Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked'
+  ]) {
+    for (const path of ['/sample', '/nothing', '/nothing/']) {
+      const answer = await ask(path, coding)
+      t.match(readAnswer(answer), { status: 400, headers: { ...CONSTANT_HEADERS, connection: 'close' } }, coding)
+      t.match(readAnswer(answer).body, 'send chunked alone')
+      t.strictSame(statusesIn(answer), [400], 'what follows is not answered')
+    }
+  }
+  for (const coding of ['chunked', 'Chunked', 'CHUNKED', ' \t chunked  ']) {
+    t.strictSame(statusesIn(await ask('/sample', `Transfer-Encoding:${coding}`)), [200, 200], coding)
   }
 })

@@ -2595,6 +2595,7 @@ export interface operations {
        *     - the request has no Host header: send one
        *     - the request has more than one Host header: send one
        *     - HTTP/1.0 has no Transfer-Encoding: send Content-Length, or use HTTP/1.1
+       *     - the body has a transfer coding that is not read here: send chunked alone
        *     - a parameter is repeated: send each one once
        *     - a parameter is longer than 16384 bytes: send a shorter one
        *     - there are more than 1000 parameters: send fewer
@@ -2801,6 +2802,7 @@ export interface operations {
        *     - the request has no Host header: send one
        *     - the request has more than one Host header: send one
        *     - HTTP/1.0 has no Transfer-Encoding: send Content-Length, or use HTTP/1.1
+       *     - the body has a transfer coding that is not read here: send chunked alone
        *     - the request is malformed: send HTTP as RFC 9112 has it
        *     - the content type is not one that is read here: send application/x-www-form-urlencoded
        *     - the request has no form: send one as application/x-www-form-urlencoded
@@ -3482,6 +3484,7 @@ export interface operations {
        *     - the request has no Host header: send one
        *     - the request has more than one Host header: send one
        *     - HTTP/1.0 has no Transfer-Encoding: send Content-Length, or use HTTP/1.1
+       *     - the body has a transfer coding that is not read here: send chunked alone
        *     - a parameter is repeated: send each one once
        *     - a parameter is longer than 16384 bytes: send a shorter one
        *     - there are more than 1000 parameters: send fewer
