@@ -13,6 +13,8 @@ export const hasBody = ({ headers }: Pick<IncomingMessage, 'headers'>): boolean 
 
 /** What leaves open where a request ends, so that what follows on its connection is in doubt (section 6.1), in words. */
 export const doubtOfLength = ({ headers, httpVersion }: IncomingMessage): string | undefined => {
+  // Node's parser admits 0.9 and 2.0 too, which have other rules.
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') return 'this version of HTTP is not read here: use HTTP/1.1'
   const coding = headers['transfer-encoding']
   if (coding === undefined) return undefined
   if (httpVersion === '1.0') return 'HTTP/1.0 has no Transfer-Encoding: send Content-Length, or use HTTP/1.1'

@@ -18,6 +18,7 @@ export const refusals = {
   noHost: new HttpError(400, 'the request has no Host header: send one'),
   twoHosts: new HttpError(400, 'the request has more than one Host header: send one'),
   chunkedInOldHttp: new HttpError(400, 'HTTP/1.0 has no Transfer-Encoding: send Content-Length, or use HTTP/1.1'),
+  otherVersion: new HttpError(400, 'this version of HTTP is not read here: use HTTP/1.1'),
   otherCoding: new HttpError(400, 'the body has a transfer coding that is not read here: send chunked alone'),
   failed: new Error(),
   databaseAway: later('unavailable', 'the database cannot be reached'),
@@ -181,7 +182,13 @@ export const refusals = {
 export type RefusalName = keyof typeof refusals
 
 /** What every request may meet. */
-export const OF_EVERY_REQUEST = ['noHost', 'twoHosts', 'chunkedInOldHttp', 'otherCoding'] satisfies RefusalName[]
+export const OF_EVERY_REQUEST = [
+  'noHost',
+  'twoHosts',
+  'otherVersion',
+  'chunkedInOldHttp',
+  'otherCoding'
+] satisfies RefusalName[]
 
 /** What a request may meet that the stores have a part in. */
 export const OF_STORES = ['failed', 'databaseAway', 'tooLate'] satisfies RefusalName[]

@@ -263,3 +263,14 @@ t.test('wire 2.5: a request with another transfer coding than chunked is 400, an
     t.strictSame(statusesIn(await ask('/sample', `Transfer-Encoding:${coding}`)), [200, 200], coding)
   }
 })
+
+t.test('wire 2.5: a request of another version than 1.0 and 1.1 is 400, and its connection ends', async t => {
+  for (const version of ['0.9', '2.0']) {
+    for (const more of ['host: a\r\n', '', 'host: a\r\nconnection: keep-alive\r\n']) {
+      const answer = await send(`GET /sample HTTP/${version}\r\n${more}\r\n`, LAST)
+      t.match(readAnswer(answer), { status: 400, headers: { ...CONSTANT_HEADERS, connection: 'close' } }, version)
+      t.match(readAnswer(answer).body, 'HTTP/1.1')
+      t.strictSame(statusesIn(answer), [400], 'what follows is not answered')
+    }
+  }
+})

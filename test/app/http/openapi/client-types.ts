@@ -2594,6 +2594,7 @@ export interface operations {
        *
        *     - the request has no Host header: send one
        *     - the request has more than one Host header: send one
+       *     - this version of HTTP is not read here: use HTTP/1.1
        *     - HTTP/1.0 has no Transfer-Encoding: send Content-Length, or use HTTP/1.1
        *     - the body has a transfer coding that is not read here: send chunked alone
        *     - a parameter is repeated: send each one once
@@ -2801,6 +2802,7 @@ export interface operations {
        *
        *     - the request has no Host header: send one
        *     - the request has more than one Host header: send one
+       *     - this version of HTTP is not read here: use HTTP/1.1
        *     - HTTP/1.0 has no Transfer-Encoding: send Content-Length, or use HTTP/1.1
        *     - the body has a transfer coding that is not read here: send chunked alone
        *     - the request is malformed: send HTTP as RFC 9112 has it
@@ -3483,6 +3485,7 @@ export interface operations {
        *
        *     - the request has no Host header: send one
        *     - the request has more than one Host header: send one
+       *     - this version of HTTP is not read here: use HTTP/1.1
        *     - HTTP/1.0 has no Transfer-Encoding: send Content-Length, or use HTTP/1.1
        *     - the body has a transfer coding that is not read here: send chunked alone
        *     - a parameter is repeated: send each one once
