@@ -1,11 +1,16 @@
 import type { IncomingMessage } from 'node:http'
 
 /** What RFC 9112 forbids in the head of a request and Node's parser lets through, in words; undefined for a sound head. */
-export const faultInHead = ({ headers, rawHeaders, httpVersion }: IncomingMessage): string | undefined => {
+export const faultInHead = ({ headers: { host }, rawHeaders, httpVersion }: IncomingMessage): string | undefined => {
   // Section 3.2.
-  if (headers.host === undefined) return httpVersion === '1.1' ? 'the request has no Host header: send one' : undefined
+  if (host === undefined) return httpVersion === '1.1' ? 'the request has no Host header: send one' : undefined
+  if (!HOST.test(host)) return 'the Host header is not a host: send its name or address, and a port behind a colon'
   return hasTwoHosts(rawHeaders) ? 'the request has more than one Host header: send one' : undefined
 }
+
+// RFC 3986 section 3.2.2, without counting the parts of an IPv6 address. Its zone is that of RFC 6874.
+const HOST =
+  /^(?:\[(?:[\da-f:.]+(?:%25(?:[\w.~-]|%[\da-f]{2})+)?|v[\da-f]+\.[\w.~!$&'()*+,;=:-]+)\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i
 
 /** Section 6.3: the headers announce a body. */
 export const hasBody = ({ headers }: Pick<IncomingMessage, 'headers'>): boolean =>

@@ -16,6 +16,7 @@ export const refusals = {
   // Whatever the path
   noSuchPath: noSuchPath(),
   noHost: new HttpError(400, 'the request has no Host header: send one'),
+  badHost: new HttpError(400, 'the Host header is not a host: send its name or address, and a port behind a colon'),
   twoHosts: new HttpError(400, 'the request has more than one Host header: send one'),
   chunkedInOldHttp: new HttpError(400, 'HTTP/1.0 has no Transfer-Encoding: send Content-Length, or use HTTP/1.1'),
   otherVersion: new HttpError(400, 'this version of HTTP is not read here: use HTTP/1.1'),
@@ -184,6 +185,7 @@ export type RefusalName = keyof typeof refusals
 /** What every request may meet. */
 export const OF_EVERY_REQUEST = [
   'noHost',
+  'badHost',
   'twoHosts',
   'otherVersion',
   'chunkedInOldHttp',

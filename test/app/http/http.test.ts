@@ -274,3 +274,31 @@ t.test('wire 2.5: a request of another version than 1.0 and 1.1 is 400, and its 
     }
   }
 })
+
+t.test('wire 2.5: a request whose Host is no host with a port is 400', async t => {
+  const ask = async (host: string, version = '1.1') =>
+    readAnswer(
+      await send(Buffer.from(`GET /sample HTTP/${version}\r\nhost:${host}\r\nconnection: close\r\n\r\n`, 'latin1'))
+    )
+  for (const host of [
+    ...['a b', 'bad/host', 'h:port', 'h:80:90', '[::1', '::1', '[]', '[::1]x', '[g::1]', '[::1%eth0]', '[v1]'],
+    ...['http://x/', 'h@x', 'h?x', 'h#x', 'h\\x', 'a,b c', '%4', '%zz', 'a"', '\xe9', 'h:8\xe9']
+  ]) {
+    for (const version of ['1.1', '1.0']) {
+      const answer = await ask(host, version)
+      t.match(answer, { status: 400, headers: CONSTANT_HEADERS }, host)
+      t.match(answer.body, 'Host header')
+    }
+  }
+  for (const host of [
+    ...['', 'a', ' localhost:3000 ', 'a_b.example', '%41', "!$&'()*+,;=-.~", '192.0.2.1', 'h:', ':80', 'xn--4ca.'],
+    ...['[::1]:3000', '[::ffff:192.0.2.1]', '[fe80::1%25eth0]', '[fe80::1%25%65th0]:80', '[v1.a:b]', '[::1]:']
+  ]) {
+    t.equal((await ask(host)).status, 200, host)
+  }
+  const startedAt = performance.now()
+  for (const part of ['a', '%41', ':', '[', '[v1.', '[::1%25', '1:']) {
+    t.not((await ask(`${part.repeat(30_000 / part.length)} x`)).status, 200)
+  }
+  t.ok(performance.now() - startedAt < 2000, 'also of a very long one')
+})

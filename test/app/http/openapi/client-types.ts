@@ -2593,6 +2593,7 @@ export interface operations {
        * @description Something in the request is wrong. For developers the page says one of these:
        *
        *     - the request has no Host header: send one
+       *     - the Host header is not a host: send its name or address, and a port behind a colon
        *     - the request has more than one Host header: send one
        *     - this version of HTTP is not read here: use HTTP/1.1
        *     - HTTP/1.0 has no Transfer-Encoding: send Content-Length, or use HTTP/1.1
@@ -2801,6 +2802,7 @@ export interface operations {
        * @description Something in the request is wrong. For developers the page says one of these:
        *
        *     - the request has no Host header: send one
+       *     - the Host header is not a host: send its name or address, and a port behind a colon
        *     - the request has more than one Host header: send one
        *     - this version of HTTP is not read here: use HTTP/1.1
        *     - HTTP/1.0 has no Transfer-Encoding: send Content-Length, or use HTTP/1.1
@@ -3484,6 +3486,7 @@ export interface operations {
        * @description Something in the request is wrong. For developers the page says one of these:
        *
        *     - the request has no Host header: send one
+       *     - the Host header is not a host: send its name or address, and a port behind a colon
        *     - the request has more than one Host header: send one
        *     - this version of HTTP is not read here: use HTTP/1.1
        *     - HTTP/1.0 has no Transfer-Encoding: send Content-Length, or use HTTP/1.1
