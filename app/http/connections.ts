@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { HttpError } from './errors.js'
 
 /** What the server remembers of an open connection. */
@@ -156,6 +156,13 @@ export const whenOver = ({ request, raw }: FastifyReply, callback: (this: Server
   waiting.add(end)
   raw.once('close', end)
 }
+
+/**
+ * True when the client of a request that is over has left before its answer. Who closes the connection amid a body has left
+ * too, although the refusal of that body is written: only a client that ends its side alone would still read it.
+ */
+export const hasLeft = ({ writableEnded }: ServerResponse, { raw }: Pick<FastifyRequest, 'raw'>): boolean =>
+  !writableEnded || (!raw.complete && raw.socket.readableEnded)
 
 /** True once {@link breakOff} was called. */
 export const isBrokenOff = (socket: Socket): boolean => connectionOf(socket).brokenOff

@@ -7,7 +7,7 @@ import type { Http, HttpOptions, Log } from '../../app/http/http.js'
 import { DomainError } from '../../core/index.js'
 import { createTestHttp } from './http.js'
 import { signal } from './waiting.js'
-import { dial, JSON_TYPE } from './wire.js'
+import { dial, JSON_TYPE, requestText } from './wire.js'
 
 const NewSample = Type.Object(
   {
@@ -90,6 +90,19 @@ export const serveWhoLeaves = async (t: Pick<Test, 'teardown'>, log: Log, gone: 
   socket.destroy()
   await gone
   answer()
+}
+
+/** Serves `POST /sample`, whose client leaves while it sends the body. `gone` as with {@link serveWhoLeaves}. */
+export const serveWhoBreaksOff = async (t: Pick<Test, 'teardown'>, log: Log, gone: Promise<void>): Promise<void> => {
+  const http = createSampleHttp({ log })
+  await http.listen({ host: '127.0.0.1', port: 0 })
+  t.teardown(() => http.close())
+  const { socket } = dial(http.listeningOrigin)
+  const arrived = new Promise(resolve => http.server.once('request', resolve))
+  socket.write(`${requestText('POST', '/sample', { ...JSON_TYPE, 'content-length': '100' })}{`)
+  await arrived
+  socket.destroy()
+  await gone
 }
 
 /** The bytes of `GET /slow/:name`. */

@@ -5,9 +5,9 @@ import { createLog } from '../../../app/serve/log.js'
 import { createSecurityLog } from '../../../app/serve/security-log.js'
 import { createTestHttp, listen } from '../../support/http.js'
 import { recordLog } from '../../support/recorded-log.js'
-import { serveWhoLeaves } from '../../support/sample-routes.js'
-import { signal } from '../../support/waiting.js'
-import { JSON_TYPE } from '../../support/wire.js'
+import { createSampleHttp, serveWhoBreaksOff, serveWhoLeaves } from '../../support/sample-routes.js'
+import { signal, turns } from '../../support/waiting.js'
+import { dial, JSON_TYPE, requestText, statusesIn } from '../../support/wire.js'
 
 t.test('a request is logged in one line, without its query string', async t => {
   const { log, take } = recordLog('info')
@@ -117,6 +117,42 @@ t.test('requests whose client has left are logged as 499, those that wait behind
   await serveWhoLeaves(t, log, gone.given)
   const paths = take().map(({ path, status }) => `${path} ${status}`)
   t.strictSame(paths.sort(), ['/slow/one 499', '/slow/two 499'])
+})
+
+t.test('a request whose client has left while it sent the body is logged as 499', async t => {
+  const gone = signal()
+  const { log, take } = recordLog('info', gone.give)
+  await serveWhoBreaksOff(t, log, gone.given)
+  t.match(take(), [{ path: '/sample', status: 499 }])
+})
+
+t.test('an answer that was sent is logged with its status, also when the client closes behind it', async t => {
+  const { log, take } = recordLog('info')
+  const http = createSampleHttp({ log })
+  http.get('/empty', (_request, reply) => reply.code(204).send())
+  http.get('/known', (_request, reply) => reply.code(304).send())
+  const url = await http.listen({ host: '127.0.0.1', port: 0 })
+  t.teardown(() => http.close())
+  const unsent = { ...JSON_TYPE, 'content-length': '100' }
+  for (const [request, ...statuses] of [
+    [requestText('GET', '/sample', { connection: 'close' }), 200],
+    [requestText('HEAD', '/sample', {}), 200],
+    [requestText('GET', '/empty', {}), 204],
+    [requestText('GET', '/known', {}), 304],
+    [requestText('GET', '/nothing', {}) + requestText('GET', '/sample', {}), 404, 200],
+    [requestText('POST', '/sample/protected', unsent), 401],
+    [`${requestText('POST', '/sample', { ...unsent, 'content-length': '2000' })}{`, 413]
+  ] as const) {
+    const { socket, received } = dial(url)
+    socket.write(request)
+    while (statusesIn(received()).length < statuses.length) await turns(1)
+    socket.destroy()
+    t.match(
+      take(),
+      statuses.map(status => ({ status })),
+      request
+    )
+  }
 })
 
 t.test(

@@ -9,7 +9,7 @@ import { listenUntilEnd } from '../../support/ports.js'
 import { createDatabase } from '../../support/postgres.js'
 import { ask, serveProcess, startProcess } from '../../support/process.js'
 import { recordLog, silentLog } from '../../support/recorded-log.js'
-import { serveWhoLeaves } from '../../support/sample-routes.js'
+import { serveWhoBreaksOff, serveWhoLeaves } from '../../support/sample-routes.js'
 import { basic, createInhabited } from '../../support/service.js'
 import { signal } from '../../support/waiting.js'
 import { ADA, addClient } from '../../support/world.js'
@@ -60,6 +60,17 @@ t.test('requests whose client has left count as 499, those that wait behind anot
   t.match(
     (await metrics.read()).text,
     'http_request_duration_seconds_count{method="GET",route="/slow/:name",status="499"} 2'
+  )
+})
+
+t.test('a request whose client has left while it sent the body counts as 499', async t => {
+  const metrics = createMetrics()
+  const gone = signal()
+  const { log } = recordLog('info', gone.give)
+  await serveWhoBreaksOff(t, metrics.measuring(log), gone.given)
+  t.match(
+    (await metrics.read()).text,
+    'http_request_duration_seconds_count{method="POST",route="/sample",status="499"} 1'
   )
 })
 
