@@ -1,4 +1,5 @@
 import { isRedirectUri, type UseCases } from '../../core/index.js'
+import { shellWord } from '../http/shell-word.js'
 
 /**
  * Registers the clients `local` and `docs` when no client is registered, so that a person who has just started the
@@ -34,7 +35,7 @@ export const registerFirstClient = async (
     })
   }
   const scope =
-    client.allowedScopes.length === 0 ? '' : ` --data-urlencode ${quoted(`scope=${client.allowedScopes.join(' ')}`)}`
+    client.allowedScopes.length === 0 ? '' : ` --data-urlencode ${shellWord(`scope=${client.allowedScopes.join(' ')}`)}`
   const scopeQuery =
     client.allowedScopes.length === 0 ? '' : `&${new URLSearchParams({ scope: client.allowedScopes.join(' ') })}`
   return `
@@ -45,9 +46,9 @@ A first client is registered. Its secret is shown this once; \`heroes client rot
 
 Register a user, get a token, create a hero:
 
-  curl ${quoted(`${publicUrl}/register`)} -H 'Content-Type: application/json' -d '{"username":"ada","password":"correct horse"}'
-  TOKEN=$(curl -s ${quoted(`${publicUrl}/auth/token`)} -u ${client.id}:${secret} -d grant_type=password -d username=ada -d 'password=correct horse'${scope} | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
-  curl ${quoted(`${publicUrl}/heroes`)} -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"name":"Starling"}'
+  curl ${shellWord(`${publicUrl}/register`)} -H 'Content-Type: application/json' -d '{"username":"ada","password":"correct horse"}'
+  TOKEN=$(curl -s ${shellWord(`${publicUrl}/auth/token`)} -u ${client.id}:${secret} -d grant_type=password -d username=ada -d 'password=correct horse'${scope} | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
+  curl ${shellWord(`${publicUrl}/heroes`)} -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"name":"Starling"}'
 
 Or sign in with a browser, and redeem the code that it shows you:
 
@@ -59,6 +60,3 @@ Or do all of it on the page that documents the service:
 ${docsMaySignIn ? '' : `\nNobody can sign in on that page: ${docsRedirectUri} is no redirect URI that a client may have.\n`}
 `
 }
-
-/** As one word of a shell. */
-const quoted = (text: string): string => (/^[\w./:%~-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)

@@ -5,6 +5,7 @@ import { codePage, refusalPage } from '../pages/callback-page.js'
 import { languageFor } from '../pages/languages.js'
 import { pageHeaders } from '../pages/layout.js'
 import { pageRoutes } from '../pages/page-routes.js'
+import { shellWord } from '../shell-word.js'
 
 /**
  * The page at the first client's redirect URI. It shows the code or the error of the login (RFC 6749 section 4.1.2).
@@ -28,7 +29,7 @@ export const callbackRoutes = (http: Http, publicUrl: () => string): void => {
         return codePage(
           language,
           code,
-          `curl ${publicUrl()}/auth/token -u local -d grant_type=authorization_code -d code=${code}`
+          `curl ${shellWord(`${publicUrl()}/auth/token`)} -u local -d grant_type=authorization_code -d code=${code}`
         )
       })
     })

@@ -25,6 +25,14 @@ t.test('the page shows the code and the curl line that redeems it', async t => {
   )
 })
 
+t.test('the address in the curl line is one word of a shell, whatever characters it has', async t => {
+  const odd = createService({ callbackPage: true, publicUrl: () => "https://heroes.example/a;b'c" })
+  const answer = await odd.ask(`/callback?code=${CODE}`)
+  const shown = answer.payload.replaceAll('&#39;', "'")
+  t.match(shown, `<pre id="curl">curl 'https://heroes.example/a;b'\\''c/auth/token' -u local`)
+  await odd.http.close()
+})
+
 t.test('the page shows an error that the login page has sent, escaped', async t => {
   const query = new URLSearchParams({ error: 'access_denied', error_description: '<script>alert("&")</script>' })
   const answer = await service.ask(`/callback?${query}`)

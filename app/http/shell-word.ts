@@ -1,0 +1,3 @@
+/** The text as one word of a shell. */
+export const shellWord = (text: string): string =>
+  /^[\w./:%~-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
