@@ -18,7 +18,6 @@ import { createBodyMemory, createDiscard } from './body-memory.js'
 import { trustedProxies } from './client-address.js'
 import { createCompression } from './compression.js'
 import { beginReading, endConnectionGently, endConnectionIfLast, endReading, letBodyArrive } from './connections.js'
-import { createWaiting } from './continue.js'
 import { createDeadlines } from './deadlines.js'
 import {
   createAnswerFor,
@@ -110,7 +109,6 @@ export const createHttp = ({
   const handleError = createErrorHandler(answerFor, log.requestFailed)
   const parserErrors = createParserErrors(answerFor, headers)
   const discard = createDiscard()
-  const waiting = createWaiting()
   const largeBody = createBodyMemory(bodyMemory, bodyLimit)
   const deadlines = createDeadlines(answerMilliseconds, reply => {
     // An answer that the route's handler makes later is dropped, because its reply is sent.
@@ -209,8 +207,6 @@ export const createHttp = ({
   // One hook and not three: every hook adds to the cost of a read.
   http.addHook('onSend', (request, reply, payload, done) => {
     deadlines.end(reply)
-    // The client may take what it sends next for a new request.
-    if (waiting.end(reply.raw)) endConnectionGently(reply)
     if (!request.raw.complete && hasBody(request)) {
       discard(request.raw)
       letBodyArrive(reply)
@@ -226,11 +222,6 @@ export const createHttp = ({
   http.server.maxHeadersCount = 0
   const inTurn = createTurns(http.routing)
   http.server.off('request', http.routing).on('request', inTurn)
-  // Node itself would tell every client to go on, also one whose request is refused for its head.
-  http.server.on('checkContinue', (request, response) => {
-    waiting.begin(request, response)
-    inTurn(request, response)
-  })
   // An unknown expectation is ignored (RFC 9110 section 10.1.1). Node's own answer, a 417, lacks the constant headers.
   http.server.on('checkExpectation', inTurn)
   http.server.on('connect', parserErrors.refuseTunnel)
