@@ -289,10 +289,10 @@ export interface GrantStore {
   find(id: string): Promise<Grant | undefined>
   /**
    * Ends a grant for good: a token that is stored under it later is never found. True for the one call that ended it,
-   * however many run at once; false when the grant is unknown or has ended before, by itself or with its user. A store that
-   * was written before this was asked, and tells nothing, is taken to have ended it.
+   * however many run at once; false when the grant is unknown or has ended before, by itself or with its user. A store may
+   * tell nothing: then every call is taken for the one.
    */
-  revoke(id: string, at: Date): Promise<boolean>
+  revoke(id: string, at: Date): Promise<boolean> | Promise<void>
   /**
    * Removes up to `limit` grants, with their codes and tokens, if every code, access token and refresh token of theirs
    * expired before `at`. Returns how many grants it looked at: fewer than `limit` once nothing is left to do. A store

