@@ -140,7 +140,7 @@ const suite = async (executablePath: string): Promise<void> => {
     await page.goto(address)
     const login = await authorize(visited)
     await Promise.all([login.waitForEvent('close'), login.getByRole('button', { name: 'Cancel' }).click()])
-    await page.locator('.modal-ux').getByText('access_denied: ').waitFor()
+    await page.locator('.modal-ux').getByText('access_denied').waitFor()
 
     const [second] = await Promise.all([
       visited.context.waitForEvent('page'),
