@@ -48,8 +48,8 @@ const isInstance: (this: unknown, value: unknown) => boolean = Function.prototyp
 
 /**
  * A refusal. The caller reads the message: it is printable ASCII without `"` and `\` (the `error_description` of RFC
- * 6749 section 5.2) and repeats nothing of the caller's input. It has no stack trace. An error
- * of another copy of the core, which a store in a package of its own may bring along, is an instance too.
+ * 6749 section 5.2) and repeats nothing of the caller's input. It has no stack trace. An error of
+ * another copy of the core, which a store in a package of its own may bring along, is an instance too.
  */
 export class DomainError extends Error {
   override readonly name = 'DomainError'

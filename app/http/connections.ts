@@ -158,8 +158,8 @@ export const whenOver = ({ request, raw }: FastifyReply, callback: (this: Server
 }
 
 /**
- * True when the client of a request that is over has left before its answer. Who closes the connection amid a body has left
- * too, although the refusal of that body is written: only a client that ends its side alone would still read it.
+ * True when the client of a request that is over has left before its answer. A client that closes the connection amid a
+ * body has left too, although the refusal of that body is written: only one that ends its sending side alone reads it.
  */
 export const hasLeft = ({ writableEnded }: ServerResponse, { raw }: Pick<FastifyRequest, 'raw'>): boolean =>
   !writableEnded || (!raw.complete && raw.socket.readableEnded)

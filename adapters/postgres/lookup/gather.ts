@@ -22,8 +22,9 @@ interface GatherOptions<Item> {
  */
 const USUAL_BATCHES = 2
 /**
- * While batches are small, a third one may be under way. Otherwise, with four connections, one request would wait until two
- * batches of others are committed. With a third batch PostgreSQL commits all of them together, and at 4 and 8 connections Node takes 0.8 to 0.9 of its time for a write.
+ * While batches are small, a third one may be under way. Otherwise, with four connections, one request would wait until
+ * two batches of others are committed. With a third batch PostgreSQL commits all of them together, and at 4 and 8
+ * connections Node takes 0.8 to 0.9 of its time for a write.
  */
 const FEW_ITEMS = 8
 /** The part of the connections on which batches of one kind are under way. The rest is for everything else. */

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { startChores } from '../../../app/serve/chores.js'
 import { DomainError } from '../../../core/index.js'
 import { signal } from '../../support/waiting.js'
@@ -9,6 +9,18 @@ import { createWorld } from '../../support/world.js'
 const createLines = () => {
   const lines: unknown[][] = []
   return { lines, warn: (...line: unknown[]) => void lines.push(line) }
+}
+
+/** The intervals that are begun from now on. Their turns come when the test takes them. */
+const holdIntervals = (t: Pick<Test, 'intercept'>) => {
+  const turns: [turn: () => void, milliseconds: number][] = []
+  t.intercept(globalThis, 'setInterval', {
+    value: (turn: () => void, milliseconds: number) => {
+      turns.push([turn, milliseconds])
+      return { unref: () => {} }
+    }
+  })
+  return turns
 }
 
 const shifted = (seconds: number) => ({ now: async () => new Date(Date.now() + seconds * 1000) })
@@ -71,13 +83,7 @@ t.test('a chore that fails is logged and harms nothing', async t => {
 })
 
 t.test('an outage that lasts is logged once for each chore, and again when another one begins', async t => {
-  const turns: (() => void)[] = []
-  t.intercept(globalThis, 'setInterval', {
-    value: (turn: () => void) => {
-      turns.push(turn)
-      return { unref: () => {} }
-    }
-  })
+  const turns = holdIntervals(t)
   const away = new DomainError('unavailable', 'the database is away')
   const bug = new Error('a bug')
   const outcomes = [away, away, bug, bug, away, undefined, away, away]
@@ -89,7 +95,7 @@ t.test('an outage that lasts is logged once for each chore, and again when anoth
   const chores = startChores({ sweep }, shifted(0), log)
   while (outcomes.length > 0) {
     await setImmediate()
-    turns[0]?.()
+    turns[0]?.[0]()
   }
   await chores.stop()
   t.strictSame(
@@ -114,13 +120,7 @@ t.test('a chore that waits for long does not hold up the end', async t => {
 })
 
 t.test('the chores come again: housekeeping twice a minute, the clocks each minute', async t => {
-  const turns: [turn: () => void, milliseconds: number][] = []
-  t.intercept(globalThis, 'setInterval', {
-    value: (turn: () => void, milliseconds: number) => {
-      turns.push([turn, milliseconds])
-      return { unref: () => {} }
-    }
-  })
+  const turns = holdIntervals(t)
   const done: string[] = []
   const useCases = {
     sweep: async () => {
@@ -145,13 +145,7 @@ t.test('the chores come again: housekeeping twice a minute, the clocks each minu
 })
 
 t.test('a turn that comes while the one before it is under way is left out', async t => {
-  const turns: (() => void)[] = []
-  t.intercept(globalThis, 'setInterval', {
-    value: (turn: () => void) => {
-      turns.push(turn)
-      return { unref: () => {} }
-    }
-  })
+  const turns = holdIntervals(t)
   const { given, give } = signal()
   let sweeps = 0
   const sweep = () => {
@@ -159,7 +153,7 @@ t.test('a turn that comes while the one before it is under way is left out', asy
     return given
   }
   const chores = startChores({ sweep }, shifted(0), createLines())
-  for (let i = 0; i < 20; i += 1) turns[0]?.()
+  for (let i = 0; i < 20; i += 1) turns[0]?.[0]()
   give()
   await chores.stop()
   t.equal(sweeps, 1)
