@@ -157,12 +157,12 @@ const watch = (
     void hears.then(() => child.process.send(order, ignore))
   }
   const member = crew?.join(() => order('figures'))
-  // A message to a worker that has just ended is an error, of which its end tells enough.
-  child.on('error', error => {
-    if (child.process.pid !== undefined) return
+  const notStarted = (error: unknown): void => {
     member?.left()
     neverRan(error)
-  })
+  }
+  // A message to a worker that has just ended is an error, of which its end tells enough.
+  child.on('error', child.process.pid === undefined ? notStarted : ignore)
   child.on('message', ({ listening, failed, figures }: Report) => {
     if (listening) reports.listening()
     if (failed !== undefined) reports.failed(new Error(failed))
