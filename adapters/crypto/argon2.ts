@@ -11,7 +11,7 @@ import { createTurns } from './turns.js'
 
 /** What a hash costs (RFC 9106). */
 export interface Argon2Parameters {
-  /** In KiB. */
+  /** In KiB, at least 8 for each lane. */
   readonly memoryCost: number
   /** Passes. */
   readonly timeCost: number
@@ -21,7 +21,7 @@ export interface Argon2Parameters {
 
 /**
  * How passwords are hashed. Everything has a default. A RangeError refuses a `concurrency` that is no integer from 1 on,
- * and a `queue` that is none from 0 on.
+ * a `queue` that is none from 0 on, and `parameters` that no hash can have.
  */
 export interface PasswordHasherOptions {
   /**
@@ -66,6 +66,10 @@ export const createPasswordHasher = ({
   requireInteger('concurrency', concurrency, 1)
   requireInteger('queue', queue, 0)
   const { memoryCost, timeCost, parallelism } = parameters
+  // The package refuses costs that are too low at each hash, and cuts fractions off, which would make every hash stale.
+  requireInteger('parallelism', parallelism, 1)
+  requireInteger('memoryCost', memoryCost, 8 * parallelism)
+  requireInteger('timeCost', timeCost, 1)
   const rests = memoryCost * timeCost > SHORT
   const isTiny = memoryCost * timeCost <= TINY
   const pass = createGate(concurrency, queue, { rests, onBegin: onHash && (waited => onHash(waited / 1000)) })

@@ -120,9 +120,11 @@ t.test('adopting waits for as long as others hash, and takes no place from them'
 })
 
 t.test('adopting rejects when the hash cannot be made, and the next one has its turn', async t => {
-  const passwords = hasher({ concurrency: 1, parameters: { ...CHEAPEST, memoryCost: 1 } })
-  await t.rejects(passwords.adopt(OLD))
-  await t.rejects(passwords.adopt(OLD))
+  const passwords = hasher({ concurrency: 1 })
+  const unhashable = JSON.parse('{ "hashedPassword": 5, "salt": "salt" }')
+  await t.rejects(passwords.adopt(unhashable))
+  await t.rejects(passwords.adopt(unhashable))
+  t.type((await passwords.adopt(OLD)).hash, 'string')
 })
 
 t.test('a malformed hash is a mismatch', async t => {
@@ -375,5 +377,24 @@ t.test('a concurrency or a queue with which a hash would wait for ever is refuse
     { concurrency: undefined, queue: undefined }
   ]) {
     t.type((await hasher(options).hash('x')).hash, 'string')
+  }
+})
+
+t.test('parameters that no hash can have are refused', async t => {
+  const refused: readonly (readonly [name: string, value: number, least: number, lanes?: number])[] = [
+    ['parallelism', 0, 1],
+    ['parallelism', 1.5, 1],
+    ['memoryCost', 7, 8],
+    ['memoryCost', 8.5, 8],
+    ['memoryCost', 15, 16, 2],
+    ['memoryCost', Number.NaN, 8],
+    ['timeCost', 0, 1],
+    ['timeCost', Number.POSITIVE_INFINITY, 1]
+  ]
+  for (const [name, value, least, parallelism = 1] of refused) {
+    t.throws(() => hasher({ parameters: { ...CHEAPEST, parallelism, [name]: value } }), {
+      name: 'RangeError',
+      message: `${name} is ${value}: it must be an integer from ${least} on`
+    })
   }
 })
