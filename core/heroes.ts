@@ -80,7 +80,7 @@ export const createHeroUseCases = (
   },
 
   async replaceHero(id, hero) {
-    const replaced = await heroes.replace(id, requireValid(hero))
+    const replaced = await heroes.replace(id, requireValidHero(hero))
     if (replaced === undefined) throw noSuchHero()
     if (replaced === 'taken') throw nameTaken()
     return replaced
@@ -92,7 +92,7 @@ export const createHeroUseCases = (
 })
 
 const createHero = async (heroes: HeroStore, hero: NewHero): Promise<Hero> => {
-  const created = await heroes.insert(requireValid(hero))
+  const created = await heroes.insert(requireValidHero(hero))
   if (created === undefined) throw nameTaken()
   return created
 }
@@ -104,7 +104,7 @@ const createHero = async (heroes: HeroStore, hero: NewHero): Promise<Hero> => {
 const PIECE = 250
 
 /** Throws `invalid_input`. */
-export const requireValid = (hero: NewHero): NewHero => {
+export const requireValidHero = (hero: NewHero): NewHero => {
   const fault = faultIn(hero)
   if (fault !== undefined) throw fault
   return hero

@@ -1,5 +1,5 @@
 import { DomainError } from './errors.js'
-import { requireValid } from './heroes.js'
+import { requireValidHero } from './heroes.js'
 import type { NewHero, NewUser, PredecessorHash } from './model.js'
 import type { AllPorts } from './ports.js'
 import { requireText } from './text.js'
@@ -45,7 +45,7 @@ export const createImportUseCases = ({
     importHeroes: heroes =>
       importAll(
         heroes,
-        async hero => ({ valid: requireValid(hero) }),
+        async hero => ({ valid: requireValidHero(hero) }),
         valid => heroStore.insertAll(valid)
       ),
 

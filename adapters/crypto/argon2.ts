@@ -5,9 +5,9 @@ import { DomainError } from '../../core/errors.js'
 import type { PasswordHash } from '../../core/model.js'
 import type { PasswordHasher } from '../../core/ports.js'
 import { createGate } from './gate.js'
+import { createLimit } from './limit.js'
 import { hashAsPredecessor, joinAdopted, splitAdopted } from './predecessor.js'
 import { createRandom } from './random.js'
-import { createTurns } from './turns.js'
 
 /** What a hash costs (RFC 9106). */
 export interface Argon2Parameters {
@@ -103,7 +103,7 @@ export const createPasswordHasher = ({
     return false
   }
 
-  const takeTurns = createTurns(concurrency)
+  const limited = createLimit(concurrency)
   /** Waits until nobody else wants the place. */
   const inSpareTime = async <T>(work: () => Promise<T>): Promise<T> => {
     for (;;) {
@@ -135,7 +135,7 @@ export const createPasswordHasher = ({
     verify: (password, stored, caller) => pass(() => judge(password, stored), caller),
 
     async adopt(old) {
-      const { hash: inner, salt } = await takeTurns(() => inSpareTime(() => makeHash(old.hashedPassword)))
+      const { hash: inner, salt } = await limited(() => inSpareTime(() => makeHash(old.hashedPassword)))
       return { hash: joinAdopted({ salt: old.salt, inner }), salt }
     },
 

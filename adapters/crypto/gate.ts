@@ -1,7 +1,7 @@
 import { type Performance, performance } from 'node:perf_hooks'
 import { DomainError } from '../../core/errors.js'
 import type { HashCaller } from '../../core/ports.js'
-import { createQueue, type Waiting } from './queue.js'
+import { createFairQueue, type Waiting } from './fair-queue.js'
 
 /**
  * Runs `work` when a place is free. Without `caller` it counts as a login. Rejects with `overloaded`, without the work,
@@ -65,7 +65,7 @@ export const createGate = (
   capacity: number,
   { rests = true, onBegin, gauge = performance }: GateOptions = {}
 ): Gate => {
-  const waiting = createQueue<Waiter>(capacity)
+  const waiting = createFairQueue<Waiter>(capacity)
   let running = 0
   /** The utilization of the event loop while work ran, averaged with {@link WEIGHT}. */
   let utilization = 0

@@ -68,7 +68,7 @@ const refusalOf = (text: string, error: Error | null, value: unknown): DomainErr
     return new DomainError('invalid_input', 'the body is not valid JSON: send one JSON object, without a key __proto__')
   }
   // In valid UTF-8 JSON only a `\u` escape can make a NUL or half of a surrogate pair.
-  if (!text.includes('\\u') || isStorable(value)) return undefined
+  if (!text.includes('\\u') || hasOnlyStorableTexts(value)) return undefined
   return new DomainError('invalid_input', 'the body holds a NUL character or half of a surrogate pair: leave it out')
 }
 
@@ -93,9 +93,9 @@ const withoutId = (value: unknown): unknown => {
 const UNSTORABLE = /\0|\p{Surrogate}/u
 
 // Recursive, and safe: json-bounds.ts limits the levels before the body is parsed.
-const isStorable = (value: unknown): boolean => {
+const hasOnlyStorableTexts = (value: unknown): boolean => {
   if (typeof value === 'string') return !UNSTORABLE.test(value)
-  return typeof value !== 'object' || value === null || Object.entries(value).flat().every(isStorable)
+  return typeof value !== 'object' || value === null || Object.entries(value).flat().every(hasOnlyStorableTexts)
 }
 
 const refuseCodedBodies: onRouteHookHandler = route => {

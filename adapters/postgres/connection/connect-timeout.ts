@@ -1,5 +1,5 @@
 /** Does as `work` does, but rejects when it takes longer, and then also calls `expire`. */
-export const within = <T>(seconds: number, work: Promise<T>, expire = (): void => {}): Promise<T> =>
+export const orConnectTimeout = <T>(seconds: number, work: Promise<T>, expire = (): void => {}): Promise<T> =>
   new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       reject(connectTimeout(seconds))

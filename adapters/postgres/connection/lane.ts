@@ -1,5 +1,5 @@
 import { takeAnswer } from './answer.js'
-import { connectTimeout, within } from './connect-timeout.js'
+import { connectTimeout, orConnectTimeout } from './connect-timeout.js'
 import type { Run, Value } from './driver.js'
 import { endsConnection, isReadOnly, mayDependOnEncryption, refusesParameters } from './errors.js'
 import type { Hosts } from './hosts.js'
@@ -140,7 +140,7 @@ export const openLane = (hosts: Hosts, { prepare, lookups }: LaneOptions): Lane 
     })
     if (pooling === 'transaction') return
     const settings = Object.entries(limits).map(([name, value]) => `set ${name} = '${value}'`)
-    await within(hosts.connectTimeoutSeconds, client.unsafe(settings.join(';')))
+    await orConnectTimeout(hosts.connectTimeoutSeconds, client.unsafe(settings.join(';')))
   }
 
   /** Most poolers refuse limits at the start of a connection: they cannot keep those of their clients apart. */

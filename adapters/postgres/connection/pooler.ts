@@ -1,5 +1,5 @@
 import type postgres from 'postgres'
-import { within } from './connect-timeout.js'
+import { orConnectTimeout } from './connect-timeout.js'
 import { neverResent } from './resending.js'
 
 /** Whether a pooler gives a connection one backend for good, or for one transaction at a time. */
@@ -36,9 +36,9 @@ export const findPooling = async (client: postgres.Sql, other: Other, seconds: n
   }
   for (let round = 0; round < ROUNDS; round += 1) {
     const before = await askPrepared(client, seconds)
-    await within(seconds, other.client.unsafe('begin; select'))
+    await orConnectTimeout(seconds, other.client.unsafe('begin; select'))
     const after = await askPrepared(client, seconds)
-    await within(seconds, other.client.unsafe('rollback'))
+    await orConnectTimeout(seconds, other.client.unsafe('rollback'))
     if (before !== after) return 'transaction'
   }
   return 'session'

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import postgres from 'postgres'
-import { within } from './connect-timeout.js'
+import { orConnectTimeout } from './connect-timeout.js'
 import type { Hosts } from './hosts.js'
 import { connectionLost, type Encryption, openSocket, type ServerAddress } from './socket.js'
 
@@ -98,5 +98,5 @@ export const openSession = (
     return { standby: standby === true, readOnly: readOnly === true, pooled: pid !== result.state.pid }
   }
 
-  return { client, opened: within(connectTimeoutSeconds, first(), destroy), destroy }
+  return { client, opened: orConnectTimeout(connectTimeoutSeconds, first(), destroy), destroy }
 }

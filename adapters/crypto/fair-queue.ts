@@ -5,7 +5,7 @@ export interface Waiting {
 }
 
 /** Calls that wait for a place, logins and registrations. Iterates over them in the order in which they came. */
-export interface Queue<T extends Waiting> extends Iterable<T> {
+export interface FairQueue<T extends Waiting> extends Iterable<T> {
   readonly size: number
   /** Returns the call that has to leave because the queue is full: this one or another. Undefined when there is room. */
   join(call: T): T | undefined
@@ -25,7 +25,7 @@ export interface Queue<T extends Waiting> extends Iterable<T> {
 const ONE_IN = 8
 
 /** Holds `capacity` calls. */
-export const createQueue = <T extends Waiting>(capacity: number): Queue<T> => {
+export const createFairQueue = <T extends Waiting>(capacity: number): FairQueue<T> => {
   const arrivals = new Set<T>()
   const logins = createLine<T>()
   const registrations = createLine<T>()

@@ -1,5 +1,5 @@
 /** Runs at most `most` pieces of work at once. The others wait for their turn, for as long as it takes. */
-export const createTurns = (most: number): (<T>(work: () => Promise<T>) => Promise<T>) => {
+export const createLimit = (most: number): (<T>(work: () => Promise<T>) => Promise<T>) => {
   let free = most
   const waiting: (() => void)[] = []
   return async work => {
