@@ -49,7 +49,7 @@ export const compose = async (settings: Settings, observer: Observer = {}): Prom
  * connection goes on trying.
  */
 const afterEveryHost = async <T>(settings: DatabaseSettings, work: () => Promise<T>): Promise<T> => {
-  const seconds = settings.kind === 'server' ? settings.hosts.length * (settings.connectTimeoutSeconds ?? 2) : 0
+  const seconds = settings.kind === 'server' ? settings.hosts.length * settings.connectTimeoutSeconds : 0
   const until = performance.now() + seconds * 1000
   for (;;) {
     try {

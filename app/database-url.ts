@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { isIPv6 } from 'node:net'
 
-export interface ServerAddress {
+interface ServerAddress {
   /** A host name, an address (IPv6 without brackets) or the folder of a Unix socket. */
   readonly host: string
   readonly port: number
@@ -20,12 +20,14 @@ export interface ServerUrl {
   }
   /** Which servers are good enough. */
   readonly target: Target
-  /** How long a host may take to answer. Undefined when the URL says nothing of it. */
-  readonly connectTimeoutSeconds: number | undefined
+  /** How long a host may take to answer. */
+  readonly connectTimeoutSeconds: number
 }
 
+// The adapter for PostgreSQL has these words and that default too. This file does not import it, as no file of this folder
+// but compose.ts does. Where a word here is none of the adapter's, compose.ts does not compile.
 const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const
-export type SslMode = (typeof SSL_MODES)[number]
+type SslMode = (typeof SSL_MODES)[number]
 
 const TARGETS = ['any', 'read-write', 'primary'] as const
 type Target = (typeof TARGETS)[number]
@@ -39,6 +41,7 @@ export class DatabaseUrlError extends Error {
 }
 
 const DEFAULT_PORT = '5432'
+const DEFAULT_CONNECT_SECONDS = 2
 
 /** The parameters that have an effect, each with the values that it may have. */
 const ALLOWED_VALUES: Readonly<Record<string, RegExp>> = {
@@ -100,8 +103,8 @@ export const readServerUrl = (value: string): ServerUrl => {
     hosts,
     tls: readTls(given),
     target: readTarget(given, hosts.length),
-    // As in libpq, 0 is no limit of the URL's own.
-    connectTimeoutSeconds: Number(given.connect_timeout ?? 0) || undefined
+    // In libpq 0 is no limit. Here it is none of the URL's own.
+    connectTimeoutSeconds: Number(given.connect_timeout ?? 0) || DEFAULT_CONNECT_SECONDS
   }
 }
 

@@ -1,5 +1,6 @@
 import { defaultPolicy, type Policy } from '../core/index.js'
 import { readServerUrl, type ServerUrl } from './database-url.js'
+import { defaultBodyLimit, defaultBodyMemory, defaultServiceName } from './defaults.js'
 import {
   baseUrl,
   boolean,
@@ -117,9 +118,7 @@ const readDatabaseUrl = ({ DATABASE_URL: given }: Environment): ServerUrl | 'mem
 }
 
 // A body becomes one string, and V8 has none that is longer.
-const bodyLimit = setting('BODY_LIMIT', integer(1, 536_870_888), 10_485_760, 'bytes of a request body')
-
-const LEAST_BODY_MEMORY = 268_435_456
+const bodyLimit = setting('BODY_LIMIT', integer(1, 536_870_888), defaultBodyLimit, 'bytes of a request body')
 
 const givenBodyMemory = optional(
   'BODY_MEMORY',
@@ -129,10 +128,10 @@ const givenBodyMemory = optional(
 
 const bodyMemory: Definition<number> = {
   ...givenBodyMemory,
-  shown: String(LEAST_BODY_MEMORY),
+  shown: String(defaultBodyMemory(defaultBodyLimit)),
   read: env => {
     const limit = bodyLimit.read(env)
-    const memory = givenBodyMemory.read(env) ?? Math.max(LEAST_BODY_MEMORY, limit)
+    const memory = givenBodyMemory.read(env) ?? defaultBodyMemory(limit)
     if (memory >= limit) return memory
     throw new SettingError(`BODY_MEMORY is '${memory}', but must be at least BODY_LIMIT, which is ${limit}`)
   }
@@ -218,7 +217,7 @@ const settings = {
   trustProxy: setting<boolean | string>('TRUST_PROXY', proxies, false, 'whose X-Forwarded headers are believed'),
   metricsPort,
   workers: setting('WORKERS', workerCount, 1, 'processes that share the port; auto: as many as cores'),
-  serviceName: setting('SERVICE_NAME', shownName, 'Heroes', 'what the login page calls the service'),
+  serviceName: setting('SERVICE_NAME', shownName, defaultServiceName, 'what the login page calls the service'),
   signupUrl: optional('SIGNUP_URL', pageUrl, 'where the login page sends people who have no account'),
   resetUrl: optional('RESET_URL', pageUrl, 'where the login page sends people who have forgotten the password'),
   drainDelaySeconds: setting(

@@ -37,13 +37,25 @@ const ROOMS: Record<string, { readonly rooms: readonly string[]; readonly packag
     packages: ['fastify', '@fastify/swagger', '@sinclair/typebox']
   },
   'app/http/server.ts': {
-    rooms: ['core', 'app/http', 'app/http/routes', 'app/http/pages', 'app/http/openapi', 'app/version.ts'],
+    rooms: [
+      'core',
+      'app/http',
+      'app/http/routes',
+      'app/http/pages',
+      'app/http/openapi',
+      'app/defaults.ts',
+      'app/version.ts'
+    ],
     packages: ['fastify']
   },
+  'app/defaults.ts': { rooms: [], packages: [] },
   'app/version.ts': { rooms: [], packages: ['node:', 'heroes/package.json'] },
   'app/database-url.ts': { rooms: [], packages: ['node:'] },
   'app/setting-kinds.ts': { rooms: ['core'], packages: ['node:'] },
-  'app/settings.ts': { rooms: ['core', 'app/database-url.ts', 'app/setting-kinds.ts'], packages: [] },
+  'app/settings.ts': {
+    rooms: ['core', 'app/database-url.ts', 'app/defaults.ts', 'app/setting-kinds.ts'],
+    packages: []
+  },
   'app/settings-advice.ts': { rooms: ['app/settings.ts'], packages: [] },
   'app/clock-offset.ts': { rooms: [], packages: [] },
   'app/compose.ts': {

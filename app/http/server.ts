@@ -1,5 +1,6 @@
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import type { UseCases } from '../../core/index.js'
+import { defaultBodyLimit, defaultBodyMemory, defaultServiceName } from '../defaults.js'
 import { version } from '../version.js'
 import { LONGEST_BODY } from './bodies.js'
 import { openToOrigins } from './cors.js'
@@ -68,8 +69,8 @@ const NO_LOG: Log = { requestFailed: () => {}, logger: { warn: () => {} }, follo
 /** Builds the HTTP server with every endpoint. It does not listen. */
 export const buildServer = ({
   useCases,
-  bodyLimit = 10_485_760,
-  bodyMemory = Math.max(268_435_456, bodyLimit),
+  bodyLimit = defaultBodyLimit,
+  bodyMemory = defaultBodyMemory(bodyLimit),
   trustProxy = false,
   log = NO_LOG,
   readerMilliseconds,
@@ -80,7 +81,7 @@ export const buildServer = ({
   registrationOpen = true,
   corsOrigins = [],
   publicUrl: knownUrl,
-  serviceName = 'Heroes',
+  serviceName = defaultServiceName,
   signupUrl,
   resetUrl,
   ready = async () => {}
@@ -130,7 +131,7 @@ export const buildMetricsServer = (
   options: Pick<HttpOptions, 'bodyLimit' | 'bodyMemory' | 'log'>,
   read: () => Promise<Figures>
 ): Http => {
-  const http = createHttp({ ...options, trustProxy: false, version, errorPage: createErrorPage('Heroes') })
+  const http = createHttp({ ...options, trustProxy: false, version, errorPage: createErrorPage(defaultServiceName) })
   metricsRoutes(http, read)
   return http
 }

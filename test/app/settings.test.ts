@@ -11,7 +11,7 @@ import { settingNames, temporaryFolder } from '../support/process.js'
 const UNSAID = {
   tls: { mode: 'prefer' as const, authorities: undefined },
   target: 'any' as const,
-  connectTimeoutSeconds: undefined
+  connectTimeoutSeconds: 2
 }
 
 t.test('without any setting the defaults hold', async t => {
@@ -306,7 +306,7 @@ t.test("a parameter of DATABASE_URL has libpq's meaning, is ignored or is refuse
     t.equal(read(`target_session_attrs=${target}`).target, target)
   }
   t.equal(read('connect_timeout=7').connectTimeoutSeconds, 7)
-  t.equal(read('connect_timeout=0').connectTimeoutSeconds, undefined)
+  t.equal(read('connect_timeout=0').connectTimeoutSeconds, 2)
   const refused: [query: string, message: string | RegExp][] = [
     ['pool=3', /^DATABASE_URL has the parameter 'pool', which is not understood; those that are: sslmode, /],
     ['channel_binding=require', /^DATABASE_URL has the parameter 'channel_binding', which is not understood; /],

@@ -57,19 +57,8 @@ export const createService = ({
   })
   const http = buildServer({
     useCases: world.useCases,
-    bodyLimit: 10_485_760,
-    bodyMemory: 268_435_456,
-    trustProxy: false,
-    protectHeroes: true,
-    readScope: undefined,
-    writeScope: undefined,
-    registrationOpen: true,
-    serviceName: 'Heroes',
-    signupUrl: undefined,
-    resetUrl: undefined,
     log: wholeRunLog ?? silentLog(),
     publicUrl: () => PUBLIC_URL,
-    ready: async () => {},
     ...options
   })
   const isKnown = (method: string): method is NonNullable<InjectOptions['method']> =>

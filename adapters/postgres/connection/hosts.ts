@@ -3,7 +3,7 @@ import type { Pooling } from './pooler.js'
 import { type ServerAddress, SSL_MODES, type Tls } from './socket.js'
 
 /** Which servers are good enough, in the words of libpq. */
-export const TARGETS = ['any', 'read-write', 'primary'] as const
+const TARGETS = ['any', 'read-write', 'primary'] as const
 
 export interface HostsOptions {
   /** By default those of the URL, as postgres.js reads it. */

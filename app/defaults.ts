@@ -1,0 +1,10 @@
+// The defaults of settings that a host of its own, which has no settings, can leave out as well.
+
+/** Of `BODY_LIMIT`, in bytes: 10 MB. */
+export const defaultBodyLimit = 10_485_760
+
+/** Of `BODY_MEMORY`, in bytes: 256 MB, and never less than one body may have. */
+export const defaultBodyMemory = (bodyLimit: number): number => Math.max(268_435_456, bodyLimit)
+
+/** Of `SERVICE_NAME`. */
+export const defaultServiceName = 'Heroes'
