@@ -132,7 +132,10 @@ export const lacksWrites = (error: unknown): boolean => {
   return reason instanceof DomainError && Object(reason.cause).code === '25006'
 }
 
-/** Facts about a database, or why there are none: `absent` where the embedded one is yet to be made, `in use` where another process has it. */
+/**
+ * Facts about a database, or why there are none: `absent` where the embedded one is yet to be made, `in use` where
+ * another process has it.
+ */
 export type Inspected = (Inspection & { readonly offSeconds: number }) | 'absent' | 'in use'
 
 /**

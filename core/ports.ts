@@ -103,8 +103,8 @@ export interface UserQuery {
 }
 
 /**
- * Keeps users. A method that ends or removes many grants may take long, but no other call waits for it. When it rejects, some of the
- * grants may have ended.
+ * Keeps users. A method that ends or removes many grants may take long, but no other call waits for it. When it
+ * rejects, some of the grants may have ended.
  */
 export interface UserStore {
   /**
@@ -262,7 +262,8 @@ export interface TokenStore {
   findByRefresh(digest: Digest): Promise<RefreshToken | undefined>
   /**
    * Spends the refresh token, ends its access token and stores `successor` under the same grant, all or nothing.
-   * True for at most one call per token, ever, and never once the grant was revoked. After false, {@link findByRefresh} tells how the token was spent.
+   * True for at most one call per token, ever, and never once the grant was revoked. After false,
+   * {@link findByRefresh} tells how the token was spent.
    */
   rotate(digest: Digest, spend: { readonly at: Date; readonly nonce: Nonce }, successor: Token): Promise<boolean>
   /**

@@ -19,7 +19,10 @@ export interface CountedAttempt {
   giveBack(): Promise<void>
 }
 
-/** The limits on guessing. `count` and `refuseAgain` throw `too_many_attempts`, and tell `login.throttled`, when one is reached. */
+/**
+ * The limits on guessing. `count` and `refuseAgain` throw `too_many_attempts`, and tell `login.throttled`, when one is
+ * reached.
+ */
 export interface Throttle {
   /** Counts an attempt. */
   count(client: Client, username: string, origin: Origin): Promise<CountedAttempt>

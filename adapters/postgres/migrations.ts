@@ -56,7 +56,10 @@ const PAUSE = 1
 /** More would take longer than a migration may take. */
 const ATTEMPTS = 500
 
-/** What finds the tables in a statement as drizzle-kit writes it, by the lock that the statement takes. An index lets others read. */
+/**
+ * What finds the tables in a statement as drizzle-kit writes it, by the lock that the statement takes. An index lets
+ * others read.
+ */
 const LOCKS = {
   'access exclusive': /\b(?:table|references) (?:if exists )?(?:"public"\.)?"(\w+)"/gi,
   share: /\bindex "\w+" on (?:"public"\.)?"(\w+)"/gi

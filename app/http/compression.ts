@@ -14,7 +14,8 @@ const STORED_BELOW = 256
 // 0.07 ms of the event loop. Asynchronous zlib costs small bodies ten times more and waits behind the password hashes.
 const AT_ONCE_UP_TO = 32_768
 
-// The plugin takes `*` and `x-gzip` for gzip and obeys `x-no-compression`, so it is shown these headers in place of the request's.
+// The plugin takes `*` and `x-gzip` for gzip and obeys `x-no-compression`, so it is shown these headers in place of the
+// request's.
 const GZIP_ALONE = { 'accept-encoding': 'gzip', 'x-no-compression': undefined }
 
 /**

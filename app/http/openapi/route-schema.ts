@@ -98,7 +98,10 @@ const refusal = (status: number, refused: readonly Refused[], form: ErrorForm): 
   }
 })
 
-/** The texts of a page, which it has for developers beside those for its reader, stand in the description, because an example of a page would be the page. */
+/**
+ * The texts of a page, which it has for developers beside those for its reader, stand in the description, because an
+ * example of a page would be the page.
+ */
 const refusalPage = (status: number, refused: readonly Refused[]): object => ({
   description: hasDeveloperLine(status)
     ? [
