@@ -78,7 +78,7 @@ const refusals = new WeakMap<ServerResponse, HttpError>()
 export const isHolding = ({ held }: Connection): boolean => held !== undefined && held.length > 0
 
 /** Ends the connection with this answer. */
-export const endConnection = ({ request, raw }: FastifyReply): void => {
+const endConnection = ({ request, raw }: FastifyReply): void => {
   const connection = connectionOf(request.raw.socket)
   connection.ending = true
   connection.latest = raw
@@ -163,6 +163,9 @@ export const whenOver = ({ request, raw }: FastifyReply, callback: (this: Server
  */
 export const hasLeft = ({ writableEnded }: ServerResponse, { raw }: Pick<FastifyRequest, 'raw'>): boolean =>
   !writableEnded || (!raw.complete && raw.socket.readableEnded)
+
+/** nginx's status for a client that left before its answer: what logs and figures have for it. */
+export const CLIENT_LEFT = 499
 
 /** True once {@link breakOff} was called. */
 export const isBrokenOff = (socket: Socket): boolean => connectionOf(socket).brokenOff

@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type DestinationStream, type Logger, pino } from 'pino'
 import { DomainError } from '../../core/index.js'
-import { hasLeft, whenOver } from '../http/connections.js'
+import { CLIENT_LEFT, hasLeft, whenOver } from '../http/connections.js'
 import type { Log } from '../http/http.js'
 import { traceIdOf } from '../http/trace.js'
 import { createFailures } from './failures.js'
@@ -82,8 +82,7 @@ const requestLines =
     const { raw } = reply
     whenOver(reply, () => {
       const path = JSON.stringify(request.url.replace(/[?#].*/, ''))
-      // 499 is nginx's status for a client that left before its answer.
-      const status = hasLeft(raw, request) ? 499 : raw.statusCode
+      const status = hasLeft(raw, request) ? CLIENT_LEFT : raw.statusCode
       const traceId = traceIdOf(request)
       const trace = traceId === undefined ? '' : `"traceId":"${traceId}",`
       const milliseconds = Math.round((performance.now() - startedAt) * 100) / 100

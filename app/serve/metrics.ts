@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Events, SecurityEvent } from '../../core/index.js'
 import type { Composition, Database, Observer } from '../compose.js'
-import { hasLeft, whenOver } from '../http/connections.js'
+import { CLIENT_LEFT, hasLeft, whenOver } from '../http/connections.js'
 import type { Log } from '../http/http.js'
 import type { Figures } from '../http/server.js'
 import { createDurations } from './durations.js'
@@ -122,7 +122,7 @@ export const createMetrics = (): Metrics => {
   function observe(this: Measured): void {
     const { [REQUEST]: request, [STARTED]: startedAt = 0 } = this
     const method = METHODS.has(String(request?.method)) ? String(request?.method) : 'other'
-    const status = request !== undefined && hasLeft(this, request) ? LEFT : this.statusCode
+    const status = request !== undefined && hasLeft(this, request) ? CLIENT_LEFT : this.statusCode
     durations.observe(method, request?.routeOptions.url ?? 'none', status, (performance.now() - startedAt) / 1000)
   }
 
@@ -179,6 +179,3 @@ export const createMetrics = (): Metrics => {
     }
   }
 }
-
-/** nginx's status for a client that left before its answer. */
-const LEFT = 499

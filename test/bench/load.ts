@@ -23,7 +23,7 @@ export const load = async (execute: Execute, sizes: Sizes, password: PasswordHas
   await execute('vacuum analyze')
 }
 
-export const loadHeroes = async (execute: Execute, from: number, to: number): Promise<void> => {
+const loadHeroes = async (execute: Execute, from: number, to: number): Promise<void> => {
   await execute(`
     insert into hero (id, name, name_lower) overriding system value
     select i, 'hero ' || i, 'hero ' || i from generate_series(${from}, ${to}) i`)

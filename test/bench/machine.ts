@@ -6,7 +6,7 @@ import { arch, availableParallelism, cpus, platform, release, totalmem } from 'n
 const LOAD_CORE = 0
 const NODE_CORE = 1
 
-export const pinned =
+const pinned =
   platform() === 'linux' &&
   availableParallelism() > 1 &&
   spawnSync('taskset', ['-c', String(NODE_CORE), 'true']).status === 0

@@ -116,7 +116,7 @@ const listening = async (child: ChildProcess, port: number, log: string): Promis
 }
 
 /** True when the port accepts a connection. */
-export const answers = (port: number): Promise<boolean> =>
+const answers = (port: number): Promise<boolean> =>
   new Promise(resolve => {
     const socket = connect(port, '127.0.0.1')
     const settle = (open: boolean) => () => {

@@ -138,7 +138,7 @@ const textsOf = ({ examples = {} }: Media): readonly string[] =>
   Object.values(examples).map(({ value }) => textOf(value))
 
 /** The text of an error. */
-export const textOf = (body: unknown): string => {
+const textOf = (body: unknown): string => {
   const { error, error_description } = Object(body)
   return withoutFigures(String(error_description ?? error))
 }

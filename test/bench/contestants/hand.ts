@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { BASIC } from '../data.js'
 import { exitOnSignal, readSettings } from './settings.js'
 
 // What every hand-written service of this specification must do, and nothing more.
@@ -60,8 +59,6 @@ export const clientOf = ({
   const colon = text.indexOf(':')
   return { id: text.slice(0, colon), digest: digestOf(text.slice(colon + 1)) }
 }
-
-export const isBenchClient = ({ headers: { authorization } }: IncomingMessage): boolean => authorization === BASIC
 
 export const serve = (route: Route): void => {
   const fail = (response: ServerResponse, error: unknown): void => {
