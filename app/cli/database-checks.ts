@@ -1,0 +1,264 @@
+import { CLOCK_TOLERANCE_SECONDS } from '../../core/index.js'
+import type { Inspected } from '../compose.js'
+import type { DatabaseSettings, ServerSettings } from '../settings.js'
+import { type Finding, fine, isThisMachine, type Judgement, lacksNameIndex, risky, wrong } from '../settings-advice.js'
+
+type InspectedSettings = Exclude<DatabaseSettings, { kind: 'memory' }>
+type Facts = Exclude<Inspected, string>
+
+/** What is to be said of a database that could be looked at. */
+export const judgeDatabase = (
+  found: Inspected,
+  database: InspectedSettings,
+  migrate: boolean,
+  workers: number
+): readonly Finding[] => {
+  if (found === 'absent')
+    return [{ check: 'DATA_DIR', ...fine('there is no database yet, and the first start makes it') }]
+  if (found === 'in use') {
+    return [
+      {
+        check: 'DATA_DIR',
+        ...fine('another process, such as the running service, has the database'),
+        advice: 'stop it to have the database checked too'
+      }
+    ]
+  }
+  if (database.kind === 'embedded') {
+    return [
+      { check: 'DATA_DIR', ...fine('the database opens') },
+      { check: 'schema', ...judgeSchema(found, migrate) }
+    ]
+  }
+  return SERVER_CHECKS.flatMap(({ check, judge }) => {
+    const judgement = judge(found, database, migrate, workers)
+    return judgement === undefined ? [] : [{ check, ...judgement }]
+  })
+}
+
+interface ServerCheck {
+  readonly check: string
+  /** Undefined when there is nothing to judge. */
+  judge(facts: Facts, database: ServerSettings, migrate: boolean, workers: number): Judgement | undefined
+}
+
+/** PostgreSQL's default. */
+const SMALL_BUFFERS = 128 * 1024 * 1024
+
+const judgeSchema = ({ schema, mayMigrate }: Facts, migrate: boolean): Judgement => {
+  if (schema === undefined) {
+    return wrong('which migrations were applied cannot be read', 'grant the role what it lacks, see privileges')
+  }
+  if (schema.later) return risky('a later version of the service has migrated it', 'run that version')
+  if (schema.pending === 0) return fine('every migration is applied')
+  const pending = `${schema.pending} ${schema.pending === 1 ? 'migration is' : 'migrations are'} pending`
+  if (!migrate) return wrong(pending, 'run `heroes migrate`, or leave MIGRATE unset')
+  return mayMigrate
+    ? fine(`${pending}, and the next start applies them`)
+    : wrong(
+        `${pending}, and the role may not apply them`,
+        'grant it create on the database and on its schema, or run `heroes migrate` as another role'
+      )
+}
+
+const SERVER_CHECKS: readonly ServerCheck[] = [
+  { check: 'server', judge: ({ version }) => fine(`PostgreSQL ${version} answers`) },
+  {
+    check: 'encoding',
+    judge: ({ encoding }) =>
+      encoding === 'UTF8'
+        ? fine('UTF8')
+        : wrong(`${encoding} lacks characters that names may have`, "make a database with encoding 'UTF8'")
+  },
+  {
+    check: 'writes',
+    judge: ({ takesWrites }) =>
+      takesWrites
+        ? fine('the database takes them')
+        : wrong(
+            'the database takes none: it is a standby or read-only',
+            'name the primary, or add target_session_attrs=read-write to DATABASE_URL'
+          )
+  },
+  { check: 'schema', judge: (facts, _database, migrate) => judgeSchema(facts, migrate) },
+  {
+    check: 'privileges',
+    judge: ({ schema, missing }) => {
+      if (schema?.applied === false) return undefined
+      if (missing.length === 0) return fine('the role may read and change every table')
+      return wrong(`the role may not ${listPrivileges(missing)}`, 'grant it these')
+    }
+  },
+  {
+    check: 'pg_trgm',
+    judge: ({ schema, nameIndex }) => {
+      if (schema?.applied !== true) return undefined
+      return nameIndex === undefined ? fine('there is an index for parts of names') : lacksNameIndex(nameIndex)
+    }
+  },
+  {
+    check: 'fsync',
+    judge: ({ fsync }) =>
+      fsync ? fine('on') : wrong('off: a crash of the machine may destroy the database', 'turn it on')
+  },
+  {
+    check: 'full_page_writes',
+    judge: ({ fullPageWrites }) =>
+      fullPageWrites
+        ? fine('on')
+        : risky('off: a crash may leave half-written pages', 'turn it on, unless the file system writes pages whole')
+  },
+  {
+    check: 'synchronous_commit',
+    judge: ({ synchronousCommit }) =>
+      synchronousCommit
+        ? fine('on')
+        : risky('off: a crash may undo what was answered, a revocation too', 'turn it on for this database')
+  },
+  {
+    check: 'shared_buffers',
+    judge: ({ sharedBufferBytes: bytes }) => {
+      const size = `${Math.round(bytes / 1024 / 1024)} MB`
+      return bytes > SMALL_BUFFERS
+        ? fine(size)
+        : risky(`${size} are few for many tokens`, "set it to a quarter of the server's memory")
+    }
+  },
+  {
+    check: 'DATABASE_POOL',
+    judge: ({ connections: { most, others } }, { pool, prepare }, _migrate, workers) => {
+      const connections = workers === 1 ? `${pool} connections` : `${pool} connections for each of ${workers} workers`
+      // A pooler in transaction mode has its own bound.
+      if (workers * pool > most && prepare) {
+        return wrong(`${connections}, and the server allows ${most} in all`, 'lower it')
+      }
+      const processes = Math.floor((most - others) / pool)
+      if (processes < workers) {
+        return risky(
+          `${connections}, where other programs leave ${Math.max(0, most - others)} of ${most}`,
+          'lower it, or raise max_connections'
+        )
+      }
+      return fine(`${connections}, which the server has for ${processes} ${processes === 1 ? 'process' : 'processes'}`)
+    }
+  },
+  {
+    check: 'DATABASE_PREPARE',
+    judge: ({ pooled }, { prepare }) => {
+      if (!prepare) return fine('false, as a pooler in transaction mode needs it')
+      return pooled
+        ? risky(
+            'a pooler in transaction mode is in between, which does not keep the limits that the service sets',
+            'set it to false, and statement_timeout and lock_timeout for the role'
+          )
+        : fine('no pooler in transaction mode was noticed')
+    }
+  },
+  {
+    check: 'TLS',
+    judge: ({ encrypted }, { hosts, tls }) => {
+      if (hosts.every(({ host }) => isThisMachine(host))) return fine('the database is on this machine')
+      if (!encrypted) {
+        return risky('the connection to another machine is plain text', 'add sslmode=verify-full to DATABASE_URL')
+      }
+      return tls.authorities !== undefined || tls.mode.startsWith('verify-')
+        ? fine("the connection is encrypted, and the server's certificate is checked")
+        : risky(
+            "the connection is encrypted, but the server's certificate is not checked",
+            'add sslmode=verify-full to DATABASE_URL'
+          )
+    }
+  },
+  {
+    check: 'clock',
+    judge: ({ offSeconds }) => {
+      const off = `${Math.abs(offSeconds).toFixed(1)} seconds`
+      return Math.abs(offSeconds) > CLOCK_TOLERANCE_SECONDS
+        ? wrong(`the database's is ${off} ${offSeconds > 0 ? 'ahead of' : 'behind'} this machine's`, 'keep both by NTP')
+        : fine(`within ${off} of the database's`)
+    }
+  }
+]
+
+/** As in `insert and update on hero, user; select on token`. */
+const listPrivileges = (missing: Facts['missing']): string => {
+  const byTable = new Map<string, string[]>()
+  for (const { privilege, table } of missing) byTable.set(table, [...(byTable.get(table) ?? []), privilege])
+  const byPrivileges = new Map<string, string[]>()
+  for (const [table, privileges] of byTable) {
+    const words = privileges.join(', ').replace(/, (\w+)$/, ' and $1')
+    byPrivileges.set(words, [...(byPrivileges.get(words) ?? []), table])
+  }
+  return [...byPrivileges].map(([words, tables]) => `${words} on ${tables.join(', ')}`).join('; ')
+}
+
+/** What is to be said of an embedded database that cannot be opened. */
+export const describeFolder = (error: unknown): Finding => ({
+  check: 'DATA_DIR',
+  ...wrong(String(Object(error).message), 'make it usable, or name another folder')
+})
+
+/**
+ * What is to be said of a server that cannot be used. By the code of the error alone: its message may repeat parts of
+ * DATABASE_URL.
+ */
+export const describeOutage = (error: unknown): Finding => {
+  const { code } = Object(Object(error).cause ?? error)
+  const [, check, message, advice] = OUTAGES.find(([codes]) => codes.test(String(code))) ?? [
+    undefined,
+    'server',
+    code === undefined ? 'the database does not answer in time' : `the database cannot be used (${code})`,
+    'look at its log'
+  ]
+  return { check, ...wrong(message, advice) }
+}
+
+const OUTAGES: readonly (readonly [codes: RegExp, check: string, message: string, advice: string])[] = [
+  [/^ECONNREFUSED$/, 'server', 'nothing listens there', 'start it, or correct the host and the port in DATABASE_URL'],
+  [/^(?:ENOTFOUND|EAI_)/, 'server', 'the name of the host is not known', 'correct the host in DATABASE_URL'],
+  [
+    /^(?:CONNECT_TIMEOUT|ETIMEDOUT|EHOST|ENET)/,
+    'server',
+    'the host does not answer',
+    'correct the host in DATABASE_URL, or let the connection through the firewall'
+  ],
+  [
+    /^(?:28...|SASL_SIGNATURE_MISMATCH)$/,
+    'server',
+    'it refuses the role or its password',
+    'correct them in DATABASE_URL, or pg_hba.conf on the server'
+  ],
+  [/^3D000$/, 'server', 'it has no such database', "make it, with encoding 'UTF8', or correct DATABASE_URL"],
+  [/^53300$/, 'server', 'it has no connection left', 'lower DATABASE_POOL, or raise max_connections'],
+  [
+    /^(?:CONNECTION_|ECONNRESET)/,
+    'server',
+    'it ends the connection at once',
+    'look at its log, and whether it speaks TLS where sslmode asks for it'
+  ],
+  [
+    /^ERR_TLS_NOT_OFFERED$/,
+    'TLS',
+    'the server offers none, and sslmode asks for it',
+    'turn ssl on in the server, or correct sslmode in DATABASE_URL'
+  ],
+  [/^57P03$/, 'server', 'it is starting or ending', 'try again in a moment'],
+  [
+    /^25006$/,
+    'writes',
+    'no host takes them: what answers is a standby or read-only',
+    'name the primary in DATABASE_URL, promote the standby, or turn default_transaction_read_only off'
+  ],
+  [
+    /^(?:ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/,
+    'TLS',
+    "the server's certificate is not trusted",
+    "name its authority's file in sslrootcert, and the host in DATABASE_URL as the certificate does"
+  ],
+  [
+    /^(?:08P01|26000|PREPARED_STATEMENTS_LOST)$/,
+    'DATABASE_PREPARE',
+    'what answers carries no prepared statements, as a pooler in transaction mode does not',
+    'set it to false, and statement_timeout and lock_timeout for the role'
+  ]
+]
