@@ -1,19 +1,16 @@
 import { Command, CommanderError } from 'commander'
-import { DomainError } from '../../core/index.js'
-import { compose, folderInUse, type NameIndexLack, prepareSchema } from '../compose.js'
-import type { Administration } from '../control/protocol.js'
 import { type Environment, readSettings, SettingError, type Settings, settingsHelp } from '../settings.js'
-import { lacksNameIndex } from '../settings-advice.js'
 import { version } from '../version.js'
+import { administer } from './administer.js'
 import { addClientCommands } from './clients.js'
 import type { CommandContext } from './context.js'
 import { addDoctorCommand } from './doctor.js'
-import { createEventLines } from './events.js'
 import { addHeroCommands } from './heroes.js'
 import { INTERRUPTED } from './interrupt.js'
 import { printable, toPrintableJson } from './printable.js'
 import { addScopeCommands } from './scopes.js'
-import { createStatusLine, type StatusLine } from './status-line.js'
+import { addServiceCommands } from './service.js'
+import { createStatusLine } from './status-line.js'
 import { InterruptedError, type Terminal, UsageError, writeAll } from './terminal.js'
 import { addUserCommands } from './users.js'
 
@@ -55,7 +52,7 @@ export const runCommand = async (
     terminal,
     status: stderr,
     refuse,
-    withUseCases: work => administer(env, stderr, work),
+    withUseCases: (work, changes) => administer(env, stderr, work, changes),
     print: (json, value, lines) =>
       writeAll(stdout, [json ? `${toPrintableJson(value)}\n` : lines.map(line => `${printable(line)}\n`).join('')])
   }
@@ -73,35 +70,10 @@ export const runCommand = async (
     })
     .version(version, '--version', 'print the version')
     .addHelpText('after', () => `\nSettings (environment):\n${settingsHelp()}`)
-  program
-    .command('serve')
-    .description('migrates the database and serves')
-    .action(async () => {
-      exitCode = await serve(readSettings(env), stdout)
-    })
-  program
-    .command('migrate')
-    .description('applies pending migrations')
-    .option('--json', 'print JSON')
-    .action(({ json }: { json?: true }) =>
-      administer(
-        env,
-        stderr,
-        async (_useCases, lacks) => {
-          const lines = lacks.map(lacksNameIndex).map(({ message, advice }) => `But ${message}; ${advice}`)
-          await context.print(json, { upToDate: true }, ['The database is up to date.', ...lines])
-        },
-        { migrate: true }
-      )
-    )
-  program
-    .command('openapi')
-    .description('prints the OpenAPI document, without a database')
-    .option('--json', 'print it as one line')
-    .action(async ({ json }: { json?: true }) => {
-      const document: unknown = JSON.parse(await openApi(readSettings(env)))
-      await writeAll(stdout, [`${JSON.stringify(document, null, json ? 0 : 2)}\n`])
-    })
+  const serveUntilAsked = async (): Promise<void> => {
+    exitCode = await serve(readSettings(env), stdout)
+  }
+  addServiceCommands(program, context, serveUntilAsked, () => openApi(readSettings(env)))
   addClientCommands(program, context)
   addScopeCommands(program, context)
   addUserCommands(program, context)
@@ -151,35 +123,6 @@ const withoutCommand = (argv: readonly string[]): string => {
   if (at === -1) return `a command is missing; \`${['heroes', ...argv].join(' ')} --help\` lists them`
   const group = ['heroes', ...argv.slice(0, at)].join(' ')
   return `there is no command \`${group} ${argv[at + 1]}\`; \`${group} --help\` lists them`
-}
-
-const administer = async (
-  env: Environment,
-  stderr: Pick<StatusLine, 'write'>,
-  work: (useCases: Administration, lacks: readonly NameIndexLack[]) => Promise<void>,
-  changes: Partial<Settings> = {}
-): Promise<void> => {
-  const settings = { ...readSettings(env), ...changes }
-  if (settings.database.kind === 'memory') {
-    throw new DomainError('invalid_input', 'DATABASE_URL is memory:, where there is nothing to administer')
-  }
-  const events = createEventLines(settings.logLevel, stderr)
-  const composition = await compose(settings).catch(async (error: unknown) => {
-    const folder = folderInUse(error, settings)
-    if (folder === undefined) throw error
-    // Imported when it is wanted: no other command needs it.
-    const { callService } = await import('../control/client.js')
-    const service = await callService(folder, events)
-    if (service === undefined) throw error
-    return service
-  })
-  if ('useCases' in composition) return work(composition.useCases, []).finally(composition.close)
-  try {
-    const lacks = await prepareSchema(composition, settings)
-    await work(composition.createUseCases(events), lacks)
-  } finally {
-    await composition.database.close()
-  }
 }
 
 /**

@@ -1,5 +1,5 @@
-import type { Administration } from '../control/protocol.js'
-import type { Environment } from '../settings.js'
+import type { Environment, Settings } from '../settings.js'
+import type { Work } from './administer.js'
 import type { StatusLine } from './status-line.js'
 import type { Terminal } from './terminal.js'
 
@@ -9,11 +9,8 @@ export interface CommandContext {
   readonly terminal: Terminal
   /** What stands below the lines on stderr. */
   readonly status: StatusLine
-  /**
-   * Opens the database, updates its schema, runs `work` and closes the database. Where a service has the embedded
-   * database, `work` runs with the use cases of that service. Rejects on `memory:`.
-   */
-  withUseCases(work: (useCases: Administration) => Promise<void>): Promise<void>
+  /** Runs `work` on the database, or through the service that has it: see administer.ts. */
+  withUseCases(work: Work, changes?: Partial<Settings>): Promise<void>
   /**
    * Writes to stdout: `value` as one line of JSON, or else `lines`. Unsafe characters of either are escaped. Rejects when
    * they cannot be written.
