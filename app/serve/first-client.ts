@@ -1,5 +1,9 @@
 import { isRedirectUri, type UseCases } from '../../core/index.js'
 import { shellWord } from '../http/shell-word.js'
+import type { Settings } from '../settings.js'
+
+/** Whether there is a first client, and the page at its redirect URI: for trials, which need no database server. */
+export const isForTrials = ({ database }: Settings): boolean => database.kind !== 'server'
 
 /**
  * Registers the clients `local` and `docs` when no client is registered, so that a person who has just started the

@@ -1,6 +1,7 @@
 import { compose } from '../compose.js'
 import { buildServer } from '../http/server.js'
 import type { Settings } from '../settings.js'
+import { isForTrials } from './first-client.js'
 import { createLog } from './log.js'
 import { createSecurityLog } from './security-log.js'
 
@@ -14,7 +15,7 @@ export const openApi = async (settings: Settings): Promise<string> => {
     log,
     publicUrl: () => settings.publicUrl ?? `http://localhost:${settings.port}`,
     ready: database.check,
-    callbackPage: settings.database.kind !== 'server'
+    callbackPage: isForTrials(settings)
   })
   const { payload } = await http.inject('/openapi.json')
   await http.close()

@@ -1,25 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { DomainError } from '../../core/index.js'
-import {
-  type Composition,
-  compose,
-  lacksWrites,
-  mayPrepareLater,
-  type NameIndexLack,
-  prepareSchema
-} from '../compose.js'
+import { DomainError, type Events } from '../../core/index.js'
+import { type Composition, compose, type NameIndexLack } from '../compose.js'
 import type { buildServer } from '../http/server.js'
 import type { Settings } from '../settings.js'
 import { keptSecret, lacksNameIndex, startWarnings } from '../settings-advice.js'
 import { type Chores, startChores } from './chores.js'
 import { takeCommands } from './commands.js'
 import { createDrain } from './drain.js'
-import { registerFirstClient } from './first-client.js'
+import { isForTrials, registerFirstClient } from './first-client.js'
 import { listen } from './listen.js'
-import { createLog } from './log.js'
+import { createLog, type ProcessLog } from './log.js'
 import type { Metrics } from './metrics.js'
 import { serveMetrics } from './metrics-server.js'
+import { prepare, prepareLater } from './prepare.js'
 import { createSecurityLog } from './security-log.js'
 import type { Stop } from './stop.js'
 import { createWarn } from './warn.js'
@@ -42,7 +36,17 @@ export const serve = async (settings: Settings, stdout: Output, stop: Stop): Pro
   return 0
 }
 
-/** `member`: what the process is among the workers, if there are several. */
+/** What a process serves with. */
+interface Parts {
+  readonly settings: Settings
+  readonly composition: Composition
+  readonly metrics: Metrics | undefined
+  /** What the process is among the workers, if there are several. */
+  readonly member: CrewMember | undefined
+  readonly stdout: Output
+  readonly stop: Stop
+}
+
 const serveUntil = async (stop: Stop, settings: Settings, stdout: Output, member?: CrewMember): Promise<void> => {
   // Imported when it is wanted: it takes memory and a part of the start.
   const metrics = settings.metricsPort === undefined ? undefined : (await import('./metrics.js')).createMetrics()
@@ -52,97 +56,48 @@ const serveUntil = async (stop: Stop, settings: Settings, stdout: Output, member
     // The schema may have to wait minutes for another instance's migration. A signal ends the wait.
     const preparing = prepare(composition, settings)
     await Promise.race([preparing, stop.signalled])
-    if (!stop.asked())
-      await runServer(buildServer, composition, metrics, stop, settings, stdout, await preparing, member)
+    const parts = { settings, composition, metrics, member, stdout, stop }
+    if (!stop.asked()) await runServer(parts, buildServer, await preparing)
   } finally {
     await composition.database.close()
   }
 }
 
-/** What the database lacks. Undefined when it answers and takes no writes, so that nothing is prepared. */
-const prepare = async (composition: Composition, settings: Settings): Promise<readonly NameIndexLack[] | undefined> => {
-  try {
-    return await prepareSchema(composition, settings)
-  } catch (error) {
-    if (lacksWrites(error)) return undefined
-    throw error
-  }
-}
-
-const RETRY_MILLISECONDS = 1000
-
-/**
- * Prepares the schema once the database takes writes. Resolves with what the database lacks, undefined after a signal.
- * Rejects when it turns out to be unfit.
- */
-const prepareLater = async (
-  composition: Composition,
-  stop: Stop,
-  settings: Settings,
-  log: Pick<Logger, 'info' | 'warn'>
-): Promise<readonly NameIndexLack[] | undefined> => {
-  log.warn('the database takes no writes; until it does, requests that need it are answered with 503')
-  let lacks: readonly NameIndexLack[] | undefined
-  while (lacks === undefined && !stop.asked()) {
-    await sleep(RETRY_MILLISECONDS, undefined, { ref: false })
-    try {
-      lacks = await prepareSchema(composition, settings)
-      log.info('the database takes writes')
-    } catch (error) {
-      if (!mayPrepareLater(error)) throw error
-    }
-  }
-  return lacks
-}
-
+/** `lacks`: what the database lacks; undefined when it is yet to be prepared. */
 const runServer = async (
+  parts: Parts,
   build: typeof buildServer,
-  composition: Composition,
-  metrics: Metrics | undefined,
-  stop: Stop,
-  settings: Settings,
-  stdout: Output,
-  lacks: readonly NameIndexLack[] | undefined,
-  member: CrewMember | undefined
+  lacks: readonly NameIndexLack[] | undefined
 ): Promise<void> => {
+  const { settings, composition, metrics, member, stdout, stop } = parts
   const log = createLog(settings.logLevel, undefined, { worker: member?.number })
-  const { database, createUseCases } = composition
   const securityLog = createSecurityLog(log.lines)
   const events = metrics?.counting(securityLog) ?? securityLog
-  const useCases = createUseCases(events)
-  let port = settings.port
-  const publicUrl = (): string => settings.publicUrl ?? `http://localhost:${port}`
-  const ready = async (): Promise<void> => {
-    if (stop.asked()) throw new DomainError('unavailable', 'the service is shutting down', { retryAfterSeconds: 1 })
-    await database.check()
-  }
-  // The first client and the page at its redirect URI are for trials, which need no database server.
-  const forTrials = settings.database.kind !== 'server'
-  const measuredLog = metrics?.measuring(log) ?? log
-  const http = build({ ...settings, useCases, log: measuredLog, publicUrl, ready, callbackPage: forTrials })
+  const { useCases, http, publicUrl, begin } = createService(parts, build, events, log)
   const drain = createDrain(http)
+  const warn = createWarn(log.logger)
+  // One worker does for all what is to be done once.
+  const isFirst = member === undefined || member.number === 1
+  const tellLacks = (found: readonly NameIndexLack[] | undefined): void => {
+    if (isFirst) found?.map(lacksNameIndex).forEach(warn)
+  }
   let stopMetrics: (() => Promise<void>) | undefined
   let stopCommands: (() => Promise<void>) | undefined
   let chores: Chores | undefined
   try {
-    const url = await listen(http, settings.host, { name: 'PORT', port })
-    if (port === 0) port = Number(new URL(url).port)
+    const port = await begin()
     metrics?.watch(composition)
     if (metrics !== undefined) {
       stopMetrics = member?.share(metrics.collect) ?? (await serveMetrics(metrics.read, settings, log))
     }
     const scopes = [settings.readScope, settings.writeScope].filter(scope => scope !== undefined)
-    const instructions = forTrials ? await registerFirstClient(useCases, port, publicUrl(), scopes) : undefined
-    stopCommands = await takeCommands(settings.database, createUseCases, events, log.logger)
+    const instructions = isForTrials(settings)
+      ? await registerFirstClient(useCases, port, publicUrl(), scopes)
+      : undefined
+    stopCommands = await takeCommands(settings.database, composition.createUseCases, events, log.logger)
     log.logger.info({ host: settings.host, port, publicUrl: publicUrl() }, 'listening')
-    const warn = createWarn(log.logger)
     if (member === undefined) startWarnings(settings).forEach(warn)
-    // One worker does for all what is to be done once.
-    const isFirst = member === undefined || member.number === 1
-    if (isFirst) chores = startChores(useCases, database, log.logger)
-    const tellLacks = (found: readonly NameIndexLack[] | undefined): void => {
-      if (isFirst) found?.map(lacksNameIndex).forEach(warn)
-    }
+    if (isFirst) chores = startChores(useCases, composition.database, log.logger)
     tellLacks(lacks)
     member?.listening()
     if (instructions !== undefined) {
@@ -150,9 +105,10 @@ const runServer = async (
       stdout.on('error', () => {}).write(instructions)
       if (stdout.isTTY !== true) warn(keptSecret)
     }
-    const later =
-      lacks === undefined ? prepareLater(composition, stop, settings, log.logger).then(tellLacks) : undefined
-    await Promise.race([stop.signalled, later?.then(() => stop.signalled) ?? stop.signalled])
+    if (lacks === undefined) {
+      await Promise.race([prepareLater(composition, settings, stop, log.logger).then(tellLacks), stop.signalled])
+    }
+    await stop.signalled
     await delayDrain(stop, settings, log.logger)
     log.logger.info('shutting down')
   } finally {
@@ -161,6 +117,31 @@ const runServer = async (
     await stopMetrics?.()
     log.end()
   }
+}
+
+/** The service with its server, which listens once `begin` is called. That resolves to the port. */
+const createService = (
+  { settings, composition, metrics, stop }: Parts,
+  build: typeof buildServer,
+  events: Events,
+  log: ProcessLog
+) => {
+  let port = settings.port
+  const publicUrl = (): string => settings.publicUrl ?? `http://localhost:${port}`
+  const ready = async (): Promise<void> => {
+    if (stop.asked()) throw new DomainError('unavailable', 'the service is shutting down', { retryAfterSeconds: 1 })
+    await composition.database.check()
+  }
+  const useCases = composition.createUseCases(events)
+  const measuredLog = metrics?.measuring(log) ?? log
+  const callbackPage = isForTrials(settings)
+  const http = build({ ...settings, useCases, log: measuredLog, publicUrl, ready, callbackPage })
+  const begin = async (): Promise<number> => {
+    const url = await listen(http, settings.host, { name: 'PORT', port })
+    if (port === 0) port = Number(new URL(url).port)
+    return port
+  }
+  return { useCases, http, publicUrl, begin }
 }
 
 /** Gives balancers the time to notice that the service is not ready, unless a second signal comes. */
