@@ -20,7 +20,7 @@ export interface ErrorPageContent extends PageFailure {
 }
 
 /** A page without a form, so that the person cannot go on from it. Escapes every text. */
-export function errorPage({ status, message, fault, language, service, requestId }: ErrorPageContent): string {
+export const errorPage = ({ status, message, fault, language, service, requestId }: ErrorPageContent): string => {
   const texts: Texts = TEXTS[language]
   const { title, message: general, advice } = problemOf(status, texts)
   const special = fault ?? FAULTS[status]

@@ -180,8 +180,8 @@ export const pageHeaders = (language: Language): Headers => ({
 const STYLE_ELEMENT: Html = { markup: `<style>${STYLE}</style>` }
 
 /** A complete HTML document around `content`. Escapes the title. */
-export function page(language: Language, title: string, content: Html): string {
-  return html`<!doctype html>
+export const page = (language: Language, title: string, content: Html): string =>
+  html`<!doctype html>
 <html lang="${language}">
 <head>
 <meta charset="utf-8">
@@ -197,4 +197,3 @@ ${content}
 </body>
 </html>
 `.markup
-}

@@ -42,7 +42,7 @@ export interface LoginFailure {
 export const CANCEL = 'cancel'
 
 /** The page with the form in which a user signs in for a client. Escapes every text. */
-export function loginPage(content: LoginPage): string {
+export const loginPage = (content: LoginPage): string => {
   const { language, service, client, scopes, words, redirectUri, fields, action, failure } = content
   const texts: Texts = TEXTS[language]
   const name = html`<bdi>${client.name?.trim() || client.id}</bdi>`
@@ -82,7 +82,7 @@ ${links(service, texts)}<p class="quiet last">${returnsTo(redirectUri, texts)}</
 
 const AUTOFOCUS = html` autofocus`
 
-function permissions(name: Html, scopes: readonly string[], words: LoginPage['words'], texts: Texts): Html {
+const permissions = (name: Html, scopes: readonly string[], words: LoginPage['words'], texts: Texts): Html => {
   if (scopes.length === 0) return html`<p>${texts.asksToSignIn(name)}</p>`
   return html`<p>${texts.asksForScopes(name)} <span id="scopes">${texts.scopesGiven(scopes.length)}</span></p>
 <ul role="list" aria-labelledby="scopes">
@@ -91,13 +91,13 @@ ${scopes.map(scope => html`<li>${wordsFor(words.get(scope))}<code>${scope}</code
 
 const wordsFor = (words: string | undefined): Html => (words === undefined ? html`` : html`<bdi>${words}</bdi>`)
 
-function describe({ retry }: LoginFailure, texts: Texts): Html {
+const describe = ({ retry }: LoginFailure, texts: Texts): Html => {
   if (retry === undefined) return html`${texts.wrongCredentials}`
   const { wait, time } = retryTime(retry.seconds, retry.now, texts)
   return texts.tooManyAttempts(wait, time)
 }
 
-function links({ signupUrl, resetUrl }: ServiceDescription, texts: Texts): Html {
+const links = ({ signupUrl, resetUrl }: ServiceDescription, texts: Texts): Html => {
   const reset = resetUrl === undefined ? html`` : html`<p><a href="${resetUrl}">${texts.forgotPassword}</a></p>\n`
   const signup =
     signupUrl === undefined
@@ -116,7 +116,7 @@ const MOST_QUERY = 16_384
  * where that would be too long, those alone that are no input. A `username` or `password` is left out of both, because
  * the service would take it for what the person typed.
  */
-function divideFields(fields: LoginPage['fields']): { hidden: (readonly [string, string])[]; query: string } {
+const divideFields = (fields: LoginPage['fields']): { hidden: (readonly [string, string])[]; query: string } => {
   const hidden: (readonly [string, string])[] = []
   const all = new URLSearchParams()
   const others = new URLSearchParams()
