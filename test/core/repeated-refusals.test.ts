@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createMemoryStores } from '../../adapters/memory/stores.js'
 import { type ClientCredentials, DomainError, type SecurityEvent, type TokenRequest } from '../../core/index.js'
-import { ADA, addClient, blankRequest, createWorld, SECRET } from '../support/world.js'
+import { ADA, addClient, blankRequest, createWorld, notingIn, SECRET } from '../support/world.js'
 
 const CREDENTIALS: ClientCredentials = { id: 'app', secret: SECRET }
 const MALLORY = { username: 'mallory', password: 'a guess' }
@@ -10,13 +10,7 @@ const MALLORY = { username: 'mallory', password: 'a guess' }
 const createThrottled = async () => {
   const memory = createMemoryStores()
   const calls: string[] = []
-  const noted = <T extends object>(store: T): T =>
-    new Proxy(store, {
-      get(target, key, receiver) {
-        calls.push(String(key))
-        return Reflect.get(target, key, receiver)
-      }
-    })
+  const noted = notingIn(calls)
   const { clients, users, attempts } = memory
   const stores = { ...memory, clients: noted(clients), users: noted(users), attempts: noted(attempts) }
   const events: SecurityEvent[] = []

@@ -62,6 +62,17 @@ export const createWorld = ({
   return { useCases: createUseCases(ports, whole), ports, clock, policy: whole }
 }
 
+/** Returns a function that returns a store as it is. The names of the methods that are taken from it go to `calls`. */
+export const notingIn =
+  (calls: string[]) =>
+  <Store extends object>(store: Store): Store =>
+    new Proxy(store, {
+      get(target, key, receiver) {
+        calls.push(String(key))
+        return Reflect.get(target, key, receiver)
+      }
+    })
+
 export const SECRET = 'a-secret-of-more-than-24-characters'
 export const CALLBACK = 'https://app.example/callback'
 

@@ -5,7 +5,7 @@ import { createMemoryStores } from '../../../../adapters/memory/stores.js'
 import { createUseCases, DomainError, type TokenStore } from '../../../../core/index.js'
 import { basic, bearer, createInhabited, createService, LOGIN, REQUEST } from '../../../support/service.js'
 import { signal, turns } from '../../../support/waiting.js'
-import { ADA, addClient } from '../../../support/world.js'
+import { ADA, addClient, notingIn } from '../../../support/world.js'
 
 const BODY = 'grant_type=password&username=ada&password=correct+horse'
 
@@ -260,13 +260,7 @@ t.test(
 t.test('while the client is looked up, so is its code or refresh token, and nothing else is done', async t => {
   const memory = createMemoryStores()
   const calls: string[] = []
-  const noted = <T extends object>(store: T): T =>
-    new Proxy(store, {
-      get(target, key, receiver) {
-        calls.push(String(key))
-        return Reflect.get(target, key, receiver)
-      }
-    })
+  const noted = notingIn(calls)
   let opened = Promise.resolve()
   const clients: typeof memory.clients = {
     ...memory.clients,
