@@ -1,9 +1,10 @@
-import { getTableName } from 'drizzle-orm'
+import { getTableName, is } from 'drizzle-orm'
+import { PgTable } from 'drizzle-orm/pg-core'
 import type { Driver, Run } from './connection/driver.js'
 import { StatementError } from './connection/errors.js'
 import { APPLIED, readSchemaState, type SchemaState } from './migrations.js'
 import { findNameIndex, lackAfter, type NameIndexLack } from './name-index.js'
-import { attempts, clients, codes, grants, heroes, scopes, tokens, users } from './schema.js'
+import * as schemaFile from './schema.js'
 
 /** What an operator may want to know of a database before a service relies on it. */
 export interface Inspection {
@@ -98,7 +99,11 @@ const FACTS = `
       or exists (select from pg_namespace where nspname = 'drizzle')
     )`
 
-const TABLES = [attempts, clients, codes, grants, heroes, scopes, tokens, users].map(getTableName)
+/** Every table of the schema, so that none can be forgotten. */
+const TABLES = Object.values(schemaFile)
+  .filter(each => is(each, PgTable))
+  .map(getTableName)
+  .sort()
 
 /** A table that the role cannot even find, for want of `usage` on its schema, lacks every privilege. */
 const MISSING = `

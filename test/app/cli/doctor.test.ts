@@ -150,7 +150,7 @@ t.test('a role that may not do what the service does is told what it lacks', asy
   t.match(before.on('privileges'), {
     verdict: 'wrong',
     message:
-      /select, insert, update and delete on attempt, client, code, grant, hero, scope, token, user; select on drizzle\./
+      /select, insert, update and delete on attempt, client, code, grant, hero, known_login, scope, token, user; select on drizzle\./
   })
   t.match(before.on('schema'), { verdict: 'wrong', message: /cannot be read/ })
 
