@@ -2,7 +2,7 @@ import { getTableName, is } from 'drizzle-orm'
 import { PgTable } from 'drizzle-orm/pg-core'
 import type { Driver, Run } from './connection/driver.js'
 import { StatementError } from './connection/errors.js'
-import { APPLIED, readSchemaState, type SchemaState } from './migrations.js'
+import { APPLIED, readPendingChanges, readSchemaState, type SchemaState } from './migrations.js'
 import { findNameIndex, lackAfter, type NameIndexLack } from './name-index.js'
 import * as schemaFile from './schema.js'
 
@@ -28,11 +28,14 @@ export interface Inspection {
   readonly takesWrites: boolean
   /** Undefined when the role may not read which migrations were applied. */
   readonly schema: SchemaState | undefined
-  /** Whether the role may make tables, as migrations do. */
+  /** Whether the role may do what pending migrations do. False where it may not read which were applied. */
   readonly mayMigrate: boolean
   /** That there is no index by which heroes are found by a part of their name; undefined where there is one. */
   readonly nameIndex: NameIndexLack | undefined
-  /** What the role lacks, such as `delete on hero`, by privilege and table. Empty where there are no tables yet. */
+  /**
+   * What the role lacks, such as `delete on hero`, by privilege and table. Tables that pending migrations make are not
+   * among them.
+   */
   readonly missing: readonly Missing[]
   /**
    * Whether a pooler gives one connection to several clients in turn, as PgBouncer does in transaction mode. Undefined
@@ -58,6 +61,7 @@ export const inspect = async (driver: Driver, separateReader: boolean): Promise<
     if (error instanceof StatementError && error.code === '42501') return undefined
     throw error
   })
+  const pending = schema && (await readPendingChanges(write))
   return {
     version: String(row[0]),
     encoding: String(row[1]),
@@ -68,10 +72,13 @@ export const inspect = async (driver: Driver, separateReader: boolean): Promise<
     connections: { most: Number(row[6]), others: Number(row[7]) },
     encrypted: row[8] === true,
     takesWrites: row[9] === true,
-    mayMigrate: row[10] === true,
+    mayMigrate: pending !== undefined && (await mayMigrate(write, pending.changes)),
     nameIndex: await findNameIndex(write).catch(lackAfter),
     schema,
-    missing: schema?.applied === false ? [] : await readMissing(write),
+    missing: await readMissing(
+      write,
+      TABLES.filter(name => !pending?.makes.includes(name))
+    ),
     pooled: separateReader ? await isPooled(driver) : undefined
   }
 }
@@ -93,17 +100,39 @@ const FACTS = `
     )::float8,
     (select count(datid) from pg_stat_activity where coalesce(application_name, '') <> 'heroes')::float8,
     coalesce((select ssl from pg_stat_ssl where pid = pg_backend_pid()), false),
-    not pg_is_in_recovery() and not current_setting('transaction_read_only')::boolean,
-    coalesce(has_schema_privilege(current_schema(), 'create'), false) and (
-      has_database_privilege(current_database(), 'create')
-      or exists (select from pg_namespace where nspname = 'drizzle')
-    )`
+    not pg_is_in_recovery() and not current_setting('transaction_read_only')::boolean`
 
 /** Every table of the schema, so that none can be forgotten. */
 const TABLES = Object.values(schemaFile)
   .filter(each => is(each, PgTable))
   .map(getTableName)
   .sort()
+
+/** A migration makes tables, changes some that are there ($1), and notes itself. */
+const MAY_MIGRATE = `
+  select
+    coalesce(has_schema_privilege(current_schema(), 'create'), false)
+    and (
+      has_database_privilege(current_database(), 'create')
+      or exists (select from pg_namespace where nspname = 'drizzle')
+    )
+    and not exists (
+      select from pg_class c join pg_namespace n on n.oid = c.relnamespace
+      where case
+        when n.nspname = current_schema() and c.relkind = 'r' and c.relname = any(string_to_array($1, ','))
+          then not pg_has_role(c.relowner, 'usage')
+        when n.nspname || '.' || c.relname = '${APPLIED}'
+          then not (has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'insert'))
+        when n.nspname || '.' || c.relname = '${APPLIED}_id_seq'
+          then not has_sequence_privilege(c.oid, 'usage, update')
+        else false
+      end
+    )`
+
+const mayMigrate = async (run: Run, changed: readonly string[]): Promise<boolean> => {
+  const [row] = await run(MAY_MIGRATE, [changed.join()])
+  return row?.[0] === true
+}
 
 /** A table that the role cannot even find, for want of `usage` on its schema, lacks every privilege. */
 const MISSING = `
@@ -117,8 +146,8 @@ const MISSING = `
   where n.nspname || '.' || c.relname = '${APPLIED}'
     and not (has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'select'))`
 
-const readMissing = async (run: Run): Promise<readonly Missing[]> =>
-  (await run(MISSING, [TABLES.join()])).map(([privilege, table]) => ({
+const readMissing = async (run: Run, tables: readonly string[]): Promise<readonly Missing[]> =>
+  (await run(MISSING, [tables.join()])).map(([privilege, table]) => ({
     privilege: String(privilege),
     table: String(table)
   }))

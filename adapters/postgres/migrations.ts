@@ -126,6 +126,25 @@ export const readSchemaState = async (run: Run): Promise<SchemaState> => {
   }
 }
 
+/** Which tables pending migrations concern, by name. */
+export interface PendingChanges {
+  readonly makes: readonly string[]
+  /** Those that they make are among them. A table that is there can be changed by its owner alone. */
+  readonly changes: readonly string[]
+}
+
+const MADE = /\bcreate table "(\w+)"/gi
+
+/** What the migrations do that are yet to be applied. */
+export const readPendingChanges = async (run: Run): Promise<PendingChanges> => {
+  const { last } = await readApplied(run)
+  const pending = readMigrations().filter(({ folderMillis }) => folderMillis > last)
+  const statements = pending.flatMap(({ sql }) => sql)
+  const named = (pattern: RegExp): readonly string[] =>
+    statements.flatMap(text => [...text.matchAll(pattern)].map(([, name]) => String(name)))
+  return { makes: named(MADE), changes: Object.values(LOCKS).flatMap(named) }
+}
+
 /**
  * The check behind `/health/ready`. It rejects with `unavailable` while the database refuses writes or lacks its
  * schema.

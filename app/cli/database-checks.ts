@@ -57,7 +57,7 @@ const judgeSchema = ({ schema, mayMigrate }: Facts, migrate: boolean): Judgement
     ? fine(`${pending}, and the next start applies them`)
     : wrong(
         `${pending}, and the role may not apply them`,
-        'grant it create on the database and on its schema, or run `heroes migrate` as another role'
+        'run `heroes migrate` as a role that owns the tables and may create more, or make this role one'
       )
 }
 

@@ -4,6 +4,7 @@ import type { Driver } from '../../../adapters/postgres/connection/driver.js'
 import { connectServer } from '../../../adapters/postgres/connection/server.js'
 import { openEmbedded, openServer } from '../../../adapters/postgres/database.js'
 import { inspect } from '../../../adapters/postgres/inspection.js'
+import { createEarlierDatabase } from '../../support/earlier-database.js'
 import { madeFolder } from '../../support/embedded.js'
 import { createDatabase, execute } from '../../support/postgres.js'
 
@@ -59,6 +60,59 @@ t.test('a schema of a later or an earlier version is told from one that is up to
   await execute(url, `delete from ${table} where hash = 'later'`)
   await execute(url, `delete from ${table} where created_at = (select max(created_at) from ${table})`)
   t.match(await inspect(driver, false), { schema: { applied: true, pending: 1, later: false } })
+})
+
+t.test('a role lacks nothing on tables that pending migrations are yet to make', async t => {
+  const { url } = await createEarlierDatabase(t, 3)
+  t.match(await inspect(connect(1, url), false), {
+    schema: { applied: true, pending: 3 },
+    missing: [],
+    mayMigrate: true
+  })
+})
+
+t.test('a table that no pending migration makes is missed where it is gone', async t => {
+  const { url, drop } = await createDatabase()
+  t.teardown(drop)
+  const database = await openServer(url, { pool: 1, prepare: true })
+  t.teardown(database.close)
+  await database.migrate()
+  await execute(url, 'drop table scope')
+  const { missing } = await database.inspect()
+  t.strictSame(new Set(missing.map(({ table }) => table)), new Set(['scope']))
+})
+
+t.test('a role may migrate that owns what pending migrations change, and may note what it has applied', async t => {
+  const { url, sql } = await createEarlierDatabase(t, 5)
+  const role = `role_${randomBytes(4).toString('hex')}`
+  await sql.unsafe(`create role ${role} login password 'secret'`)
+  t.teardown(() => execute(url, `drop owned by ${role} cascade; drop role ${role}`))
+  const address = new URL(url)
+  address.username = role
+  address.password = 'secret'
+  const driver = connect(1, address.href)
+  const mayMigrate = async (change: string): Promise<boolean> => {
+    await sql.unsafe(change)
+    return (await inspect(driver, false)).mayMigrate
+  }
+  t.notOk(await mayMigrate(`grant create, usage on schema public to ${role}; grant usage on schema drizzle to ${role}`))
+  t.notOk(await mayMigrate(`grant select, insert on drizzle.__drizzle_migrations to ${role}`))
+  t.notOk(await mayMigrate(`alter table "grant" owner to ${role}; alter table client owner to ${role}`))
+  t.ok(await mayMigrate(`grant usage on sequence drizzle.__drizzle_migrations_id_seq to ${role}`))
+  t.notOk(await mayMigrate('alter table client owner to current_user'))
+  t.notOk(
+    await mayMigrate(`alter table client owner to ${role}; revoke insert on drizzle.__drizzle_migrations from ${role}`)
+  )
+  t.notOk(
+    await mayMigrate(
+      `grant insert on drizzle.__drizzle_migrations to ${role}; revoke create on schema public from ${role}`
+    )
+  )
+  t.ok(await mayMigrate(`grant create on schema public to ${role}`))
+  const database = await openServer(address.href, { pool: 1, prepare: true })
+  t.teardown(database.close)
+  await database.migrate()
+  t.match(await database.inspect(), { schema: { pending: 0 } })
 })
 
 t.test('a pooler that lends its connections out is noticed', async t => {
