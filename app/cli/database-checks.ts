@@ -156,17 +156,21 @@ const SERVER_CHECKS: readonly ServerCheck[] = [
   },
   {
     check: 'TLS',
-    judge: ({ encrypted }, { hosts, tls }) => {
+    judge: ({ encrypted }, { hosts, tls: { mode, authorities } }) => {
       if (hosts.every(({ host }) => isThisMachine(host))) return fine('the database is on this machine')
-      if (!encrypted) {
-        return risky('the connection to another machine is plain text', 'add sslmode=verify-full to DATABASE_URL')
+      const advice = 'add sslmode=verify-full to DATABASE_URL'
+      if (!encrypted) return risky('the connection to another machine is plain text', advice)
+      if (mode !== 'verify-full' && authorities === undefined) {
+        return risky(
+          mode === 'verify-ca'
+            ? "the connection is encrypted, but any server passes whose certificate is of one of Node's own authorities"
+            : "the connection is encrypted, but the server's certificate is not checked",
+          advice
+        )
       }
-      return tls.authorities !== undefined || tls.mode.startsWith('verify-')
-        ? fine("the connection is encrypted, and the server's certificate is checked")
-        : risky(
-            "the connection is encrypted, but the server's certificate is not checked",
-            'add sslmode=verify-full to DATABASE_URL'
-          )
+      return mode === 'prefer' || mode === 'allow'
+        ? risky(`the connection is encrypted, but sslmode=${mode} takes plain text where TLS fails`, advice)
+        : fine("the connection is encrypted, and the server's certificate is checked")
     }
   },
   {

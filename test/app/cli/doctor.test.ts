@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { rootCertificates } from 'node:tls'
 import postgres from 'postgres'
 import t from 'tap'
 import { lockFolder } from '../../../adapters/postgres/connection/folder-lock.js'
@@ -299,6 +300,8 @@ t.test('of a server that is set up as the checklist has it everything is fine', 
 t.test('each fact of a server that may cost data, secrets or the service is told by itself', async t => {
   type Case = [check: string, verdict: string, changes: Partial<typeof SOUND>, settings?: Record<string, string>]
   const schema = { applied: true, pending: 0, later: false }
+  const authorities = join(temporaryFolder(t), 'authorities.pem')
+  writeFileSync(authorities, String(rootCertificates[0]))
   const cases: Case[] = [
     ['encoding', 'wrong', { encoding: 'SQL_ASCII' }],
     ['writes', 'wrong', { takesWrites: false }],
@@ -321,6 +324,9 @@ t.test('each fact of a server that may cost data, secrets or the service is told
     ['DATABASE_PREPARE', 'risky', { pooled: true }],
     ['TLS', 'risky', { encrypted: false }],
     ['TLS', 'risky', {}, { DATABASE_URL: `${SERVER}?sslmode=require` }],
+    ['TLS', 'risky', {}, { DATABASE_URL: `${SERVER}?sslmode=verify-ca` }],
+    ['TLS', 'risky', {}, { DATABASE_URL: `${SERVER}?sslrootcert=${authorities}` }],
+    ['TLS', 'risky', {}, { DATABASE_URL: `${SERVER}?sslmode=allow&sslrootcert=${authorities}` }],
     ['clock', 'wrong', { offSeconds: 5.1 }],
     ['clock', 'wrong', { offSeconds: -5.1 }]
   ]
@@ -338,6 +344,9 @@ t.test('each fact of a server that may cost data, secrets or the service is told
     ['DATABASE_PREPARE', 'fine', { pooled: undefined }, { DATABASE_PREPARE: 'false' }],
     ['TLS', 'fine', { encrypted: false }, { DATABASE_URL: 'postgres://localhost,127.0.0.1/d' }],
     ['TLS', 'fine', { encrypted: false }, { DATABASE_URL: 'postgres:///d?host=/run/postgresql' }],
+    ['TLS', 'fine', {}, { DATABASE_URL: `${SERVER}?sslrootcert=system` }],
+    ['TLS', 'fine', {}, { DATABASE_URL: `${SERVER}?sslmode=require&sslrootcert=${authorities}` }],
+    ['TLS', 'fine', {}, { DATABASE_URL: `${SERVER}?sslmode=verify-ca&sslrootcert=${authorities}` }],
     ['clock', 'fine', { offSeconds: -5 }]
   ]
   for (const [check, verdict, changes, settings] of fine) {
