@@ -169,7 +169,8 @@ const addValue = (value: string, earlier: readonly string[] | false | undefined)
 
 /** Nine digits: `rotateSecret` takes no more. */
 const wholeSeconds = (text: string): number => {
-  if (!/^[0-9]{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number of seconds.')
+  if (!/^[0-9]{1,9}$/.test(text))
+    throw new InvalidArgumentError('It must be a whole number of seconds, at most 999999999.')
   return Number(text)
 }
 
