@@ -50,7 +50,9 @@ export async function* readCsv(
       const { number, fields } = row
       yield { number, value: Object.fromEntries(header.map((key, index) => [key, fields[index]])) }
     } else {
-      yield { number: row.number, fault: `it has ${row.fields.length} fields, and the header has ${header.length}` }
+      const { number, fields } = row
+      const count = `${fields.length} ${fields.length === 1 ? 'field' : 'fields'}`
+      yield { number, fault: `it has ${count}, and the header has ${header.length}` }
     }
   }
 }

@@ -168,6 +168,9 @@ t.test('a row of a .csv file that is wrong costs its own line alone', async t =>
     )
   })
   t.strictSame((await exported()).slice(-3), ['row one', 'row four', 'row "five"'])
+  t.match(await run(`import ${path('id,name\nrow six\n')}`), {
+    stderr: wrong('2: it has 1 field, and the header has 2')
+  })
   const long = `"${lines(...Array(40).fill('y'.repeat(2000)))}`
   t.match(await run(`import ${path(`name\n${long}`)}`), { code: 1, stderr: /^heroes: line 2: it is not CSV/ })
   const broad = 'y'.repeat(40_000)
