@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { Events, SecurityEvent } from '../../core/index.js'
+import { type Events, grantTypes, type SecurityEvent } from '../../core/index.js'
 import type { Composition, Database, Observer } from '../compose.js'
 import { CLIENT_LEFT, hasLeft, whenOver } from '../http/connections.js'
 import type { Log } from '../http/http.js'
@@ -100,6 +100,7 @@ export const createMetrics = (): Metrics => {
   // A series that begins at 0 shows its first event to rate() and increase().
   for (const outcome of Object.values(LOGINS)) logins.inc({ outcome }, 0)
   for (const reason of Object.values(ENDED)) ended.inc({ reason }, 0)
+  for (const grant_type of grantTypes) tokens.inc({ grant_type }, 0)
   const hashWait = new Histogram({
     name: 'heroes_hash_wait_seconds',
     help: 'Seconds that a password hash waited for its turn.',

@@ -112,6 +112,12 @@ t.test('logins, tokens and ended grants are counted, and their events are told o
     'heroes_logins_total{outcome="failed"} 0',
     'heroes_logins_total{outcome="throttled"} 0'
   ])
+  t.strictSame(await read('heroes_tokens_issued_total'), [
+    'heroes_tokens_issued_total{grant_type="authorization_code"} 0',
+    'heroes_tokens_issued_total{grant_type="client_credentials"} 0',
+    'heroes_tokens_issued_total{grant_type="password"} 0',
+    'heroes_tokens_issued_total{grant_type="refresh_token"} 0'
+  ])
   const app = basic('app')
   const first = await login()
   const refresh = { grant_type: 'refresh_token', refresh_token: first.refresh_token }
@@ -130,10 +136,10 @@ t.test('logins, tokens and ended grants are counted, and their events are told o
     'heroes_logins_total{outcome="throttled"} 1'
   ])
   t.strictSame(await read('heroes_tokens_issued_total'), [
-    'heroes_tokens_issued_total{grant_type="password"} 1',
-    'heroes_tokens_issued_total{grant_type="refresh_token"} 1',
     'heroes_tokens_issued_total{grant_type="authorization_code"} 1',
-    'heroes_tokens_issued_total{grant_type="client_credentials"} 1'
+    'heroes_tokens_issued_total{grant_type="client_credentials"} 1',
+    'heroes_tokens_issued_total{grant_type="password"} 1',
+    'heroes_tokens_issued_total{grant_type="refresh_token"} 1'
   ])
   t.strictSame(await read('heroes_grants_ended_total'), [
     'heroes_grants_ended_total{reason="stolen"} 1',
