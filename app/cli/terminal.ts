@@ -6,7 +6,7 @@ import { printable } from './printable.js'
 /** The streams of the process, handed in so that a test can use its own. */
 export interface Terminal {
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean }
-  readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean }
+  readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean; readonly errored: Error | null }
   readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean }
 }
 
@@ -58,6 +58,8 @@ export const writeAll = async (
   texts: Iterable<string> | AsyncIterable<string>
 ): Promise<void> => {
   try {
+    // Node 26 refuses a stream that has failed without the reason.
+    if (stdout.errored !== null) throw stdout.errored
     await pipeline(Readable.from(texts), stdout, { end: false })
   } catch (error) {
     throw Object(error).code === 'EPIPE' ? new Error('the reader of the output has left') : error

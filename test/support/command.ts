@@ -30,8 +30,14 @@ export const heroes = async (
   const input = stdin instanceof PassThrough ? stdin : new PassThrough().end(stdin)
   const serveOn: Serve = (settings, stdout) => serve(settings, stdout, createStop())
   const code = await runCommand(argv, env, { stdin: input, stdout, stderr }, serveOn, openApi)
-  const read = (stream: PassThrough): string => String(stream.read() ?? '')
   return { code, stdout: read(stdout), stderr: read(stderr) }
+}
+
+/** What has arrived. Node 26 reads it chunk by chunk, and earlier versions read all at once. */
+const read = (stream: PassThrough): string => {
+  const chunks: Buffer[] = []
+  for (let chunk = stream.read(); chunk !== null; chunk = stream.read()) chunks.push(chunk)
+  return String(Buffer.concat(chunks))
 }
 
 /** Runs a command as {@link heroes} does. Rejects unless the command succeeds. */
