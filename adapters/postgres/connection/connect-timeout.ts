@@ -1,11 +1,13 @@
+import { startTimer } from './timer.js'
+
 /** Does as `work` does, but rejects when it takes longer, and then also calls `expire`. */
 export const orConnectTimeout = <T>(seconds: number, work: Promise<T>, expire = (): void => {}): Promise<T> =>
   new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
+    const stop = startTimer(seconds * 1000, () => {
       reject(connectTimeout(seconds))
       expire()
-    }, seconds * 1000)
-    work.then(resolve, reject).finally(() => clearTimeout(timer))
+    })
+    work.then(resolve, reject).finally(stop)
   })
 
 export const connectTimeout = (seconds: number): Error =>

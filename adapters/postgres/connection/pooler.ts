@@ -1,6 +1,7 @@
 import type postgres from 'postgres'
 import { orConnectTimeout } from './connect-timeout.js'
 import { neverResent } from './resending.js'
+import { startTimer } from './timer.js'
 
 /** Whether a pooler gives a connection one backend for good, or for one transaction at a time. */
 export type Pooling = 'session' | 'transaction'
@@ -46,7 +47,7 @@ export const findPooling = async (client: postgres.Sql, other: Other, seconds: n
 
 const askPrepared = (client: postgres.Sql, seconds: number): Promise<unknown> =>
   new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(statementsLost()), seconds * 1000)
+    const stop = startTimer(seconds * 1000, () => reject(statementsLost()))
     const statement = client.unsafe(BACKEND, [0], { prepare: true }).values()
     neverResent(statement, () => reject(statementsLost()))
     statement
@@ -54,7 +55,7 @@ const askPrepared = (client: postgres.Sql, seconds: number): Promise<unknown> =>
         ([row]) => resolve(row?.[0]),
         (error: unknown) => reject(LOST.test(String(Object(error).code)) ? statementsLost() : error)
       )
-      .finally(() => clearTimeout(timer))
+      .finally(stop)
   })
 
 /** What a pooler or the backend answers to a prepared statement that it does not have, or does not know at all. */

@@ -1,4 +1,5 @@
 import { createLinkedList } from './linked-list.js'
+import { startTimer } from './timer.js'
 
 /** Timeouts of one length. They do not keep the process alive. */
 export interface Timeouts {
@@ -31,7 +32,7 @@ export const createTimeouts = (milliseconds: number): Timeouts => {
 
   const setTimer = (left: number): void => {
     timerSet = true
-    setTimeout(check, left).unref()
+    startTimer(left, check, { ref: false })
   }
 
   return {

@@ -1,6 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import t from 'tap'
+import { once } from 'node:events'
+import { createServer, type Socket } from 'node:net'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { orConnectTimeout } from '../../../../adapters/postgres/connection/connect-timeout.js'
 import { createTimeouts } from '../../../../adapters/postgres/connection/timeouts.js'
+import { listenUntilEnd } from '../../../support/ports.js'
+import { dial } from '../../../support/wire.js'
 
 t.test('timeouts of one length expire in their order and not before their time, unless they are ended', async t => {
   const { begin, milliseconds } = createTimeouts(50)
@@ -24,4 +29,44 @@ t.test('timeouts of one length expire in their order and not before their time, 
     ['first', 'second', 'third, after a silence']
   )
   for (const { name, after } of expired) t.ok(after >= 50, `${name} not before its time`)
+})
+
+/** Both ends of a connection. */
+const connect = async (t: Test) => {
+  const server = createServer()
+  const port = await listenUntilEnd(t, server)
+  const { socket: client } = dial(`http://127.0.0.1:${port}`)
+  t.teardown(() => client.destroy())
+  const [accepted]: Socket[] = await once(server, 'connection')
+  t.teardown(() => accepted?.destroy())
+  return { client, server: accepted }
+}
+
+/** Something arrives at a process that then stands still for longer than a timeout. Its timers are what it sees first. */
+const standStill = async (server: Socket | undefined): Promise<void> => {
+  await setImmediate()
+  server?.write('an answer')
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
+}
+
+t.test('what has arrived while the process stood still is read before a timeout expires', async t => {
+  const { client, server } = await connect(t)
+  let expired = false
+  const end = createTimeouts(50).begin(() => {
+    expired = true
+  })
+  client.once('data', end)
+  await standStill(server)
+  await sleep(100)
+  t.equal(expired, false)
+
+  client.removeAllListeners('data')
+  const answered = once(client, 'data')
+  const connected = orConnectTimeout(0.05, answered)
+  await standStill(server)
+  t.equal(await connected.then(() => 'connected'), 'connected')
+  t.equal(
+    String(await orConnectTimeout(0.05, once(client, 'data')).catch(String)),
+    'Error: no connection within 0.05 s'
+  )
 })
