@@ -234,8 +234,15 @@ t.test('a process that crashes leaves its whole log to a reader that takes it', 
   const code = `
     const { logger } = (await import(${log})).createLog('info')
     for (let number = 0; number < 10_000; number++) logger.info({ number }, 'x'.repeat(1000))
+    console.error('all is written')
     throw new Error()`
   const child = spawn(process.execPath, [...process.execArgv, '--input-type', 'module', '--eval', code])
+  // A reader that begins earlier may take so much that no line is dropped.
+  let told = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    told += text
+  })
+  while (!told.includes('all is written')) await once(child.stderr, 'data')
   const lines = (await text(child.stdout))
     .trimEnd()
     .split('\n')
