@@ -79,7 +79,7 @@ export const startFakePooler = async (t: Pick<Test, 'teardown'>): Promise<FakePo
     client.socket.write(row(types, ['f', 'f', String(backend)].slice(-types.length)))
   }
 
-  const server = createServer(socket => {
+  const server = createServer({ noDelay: true }, socket => {
     const client: Client = { socket, backend: undefined, inTransaction: false, waiting: [] }
     clients.add(client)
     socket

@@ -1,3 +1,5 @@
+// The last test composes a service. What that loads would hold up the others, whose time is short, while they run.
+import '../../../../adapters/postgres/database.js'
 import t, { type Test } from 'tap'
 import { createHosts } from '../../../../adapters/postgres/connection/hosts.js'
 import { openLane } from '../../../../adapters/postgres/connection/lane.js'
