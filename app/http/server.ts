@@ -114,7 +114,7 @@ export const buildServer = ({
   openApiRoutes(http, async () => {
     // Imported only when somebody asks for the document, so that the start takes no longer for it.
     const { createDocument } = await import('./openapi/document.js')
-    const described = { protectHeroes, readScope, writeScope, registrationOpen, serviceName, bodyLimit, corsOrigins }
+    const described = { protectHeroes, readScope, writeScope, registrationOpen, bodyLimit }
     return createDocument(routes, { ...described, version, publicUrl: publicUrl() })
   })
   return http

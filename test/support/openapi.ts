@@ -52,6 +52,19 @@ export interface Answered {
   readonly payload: string
 }
 
+/**
+ * Headers that the document leaves out: those of HTTP itself, the type of the body, which stands there by another name, and
+ * those that only browsers read.
+ */
+const UNTOLD = [
+  'date',
+  'connection',
+  'keep-alive',
+  'content-type',
+  'access-control-allow-origin',
+  'access-control-expose-headers'
+]
+
 /** What the service lacks of which the document tells. */
 export interface Lacking {
   readonly callbackPage?: boolean | undefined
@@ -75,6 +88,7 @@ export const createCheck = (document: Document): Check => {
 
   const paths = Object.keys(document.paths).map(path => ({ path, matches: matcher(path) }))
   const headers = Object.entries(document.components.headers)
+  const known = new Set([...headers.map(([name]) => name.toLowerCase()), ...UNTOLD])
 
   return (method, url, { statusCode, headers: sent, payload }, { callbackPage = false, registrationOpen = true }) => {
     const refuse = (why: string): never => {
@@ -108,6 +122,8 @@ export const createCheck = (document: Document): Check => {
         if (wrong !== undefined) refuse(`${name} is ${value}, but ${wrong}`)
       } else if (value !== undefined) refuse(`with ${name}`)
     }
+
+    for (const name of Object.keys(sent)) if (!known.has(name)) refuse(`with ${name}, which it does not have`)
 
     const type = String(sent['content-type'] ?? '').replace(/;.*/, '')
     if (response.content === undefined) {

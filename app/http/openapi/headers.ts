@@ -88,6 +88,26 @@ export const headers = {
     description: 'No other site learns the address of the page.',
     required: true,
     schema: { type: 'string', const: 'no-referrer' }
+  },
+  'Cross-Origin-Resource-Policy': {
+    description: 'No other site may load the answer as a part of its own pages.',
+    schema: { type: 'string', const: 'same-origin' }
+  },
+  'Origin-Agent-Cluster': {
+    description: 'The browser keeps the page apart from those of other origins of its site.',
+    schema: { type: 'string', const: '?1' }
+  },
+  'X-DNS-Prefetch-Control': {
+    description: 'The browser looks no address up before somebody follows a link.',
+    schema: { type: 'string', const: 'off' }
+  },
+  'X-Download-Options': {
+    description: 'For Internet Explorer.',
+    schema: { type: 'string', const: 'noopen' }
+  },
+  'X-Permitted-Cross-Domain-Policies': {
+    description: 'For Flash and Acrobat.',
+    schema: { type: 'string', const: 'none' }
   }
 } as const
 
@@ -104,7 +124,20 @@ export const WITH_BODY: readonly HeaderName[] = ['Content-Length', 'Content-Enco
 /** What every answer has that must not be kept, because a token or a code is in it. */
 export const UNKEPT: readonly HeaderName[] = ['Cache-Control', 'Pragma']
 /** What pages have. */
-export const OF_PAGES: readonly HeaderName[] = ['Cache-Control', 'Content-Security-Policy', 'Referrer-Policy']
+export const OF_PAGES: readonly HeaderName[] = [
+  'Cache-Control',
+  'Content-Security-Policy',
+  'Referrer-Policy',
+  'Cross-Origin-Resource-Policy'
+]
+/** What the pages of the login have, which are helmet's. */
+export const OF_LOGIN_PAGES: readonly HeaderName[] = [
+  ...OF_PAGES,
+  'Origin-Agent-Cluster',
+  'X-DNS-Prefetch-Control',
+  'X-Download-Options',
+  'X-Permitted-Cross-Domain-Policies'
+]
 
 /** The headers of the document among `names`, which are in lower case. */
 export const named = (names: readonly string[]): readonly HeaderName[] =>

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { type HeaderName, OF_PAGES } from './headers.js'
+import { type HeaderName, OF_LOGIN_PAGES } from './headers.js'
 import type { Answer, Operations } from './operation.js'
 import { OF_BODIES, OF_EVERY_REQUEST, OF_PARAMETERS, OF_STORES } from './refusals.js'
 
@@ -43,7 +43,7 @@ const language = Type.Object({
 })
 
 const html = Type.String()
-const SHOWN: readonly HeaderName[] = [...OF_PAGES, 'Content-Language']
+const SHOWN: readonly HeaderName[] = [...OF_LOGIN_PAGES, 'Content-Language']
 const page = (description: string): Answer => ({ description, schema: html, type: 'text/html', headers: SHOWN })
 
 const told =
@@ -65,7 +65,7 @@ export const loginPage: Operations = {
       200: page('The login page.'),
       302: {
         description: `Back to the client, with \`state\` and \`iss\` (RFC 9207), and with ${told}.`,
-        headers: [...OF_PAGES, 'Location', 'Content-Length']
+        headers: [...OF_LOGIN_PAGES, 'Location', 'Content-Length']
       }
     },
     refusals: [
@@ -114,7 +114,7 @@ export const loginPage: Operations = {
     answers: {
       302: {
         description: `Back to the client, with \`state\` and \`iss\` (RFC 9207), and with \`code\`; or with ${told}, or \`access_denied\` where the person cancelled.`,
-        headers: [...OF_PAGES, 'Location', 'Content-Length']
+        headers: [...OF_LOGIN_PAGES, 'Location', 'Content-Length']
       },
       403: page('The username or the password is wrong: the form again. Or a page: another website sent this form.'),
       429: {

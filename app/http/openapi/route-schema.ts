@@ -2,7 +2,7 @@ import type { FastifySchema, RouteOptions } from 'fastify'
 import { DOCUMENTED } from '../documented.js'
 import { createAnswerFor, type ErrorForm } from '../errors.js'
 import { createErrorPage, hasDeveloperLine } from '../pages/error-page.js'
-import { ALWAYS, type HeaderName, named, OF_PAGES, WITH_BODY } from './headers.js'
+import { ALWAYS, type HeaderName, named, OF_LOGIN_PAGES, WITH_BODY } from './headers.js'
 import type { Answer, Operation } from './operation.js'
 import { type RefusalName, refusals } from './refusals.js'
 import { ErrorBody, OAuthErrorBody } from './schemas.js'
@@ -111,7 +111,7 @@ const refusalPage = (status: number, refused: readonly Refused[]): object => ({
       ].join('\n')
     : MEANINGS[status],
   headers: withConstant([
-    ...OF_PAGES,
+    ...OF_LOGIN_PAGES,
     'Content-Language',
     ...refused.flatMap(({ headers }) => headers.filter(name => name === 'Retry-After'))
   ]),

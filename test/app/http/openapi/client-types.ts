@@ -610,6 +610,16 @@ export interface components {
     'Content-Language': string
     /** @description No other site learns the address of the page. */
     'Referrer-Policy': 'no-referrer'
+    /** @description No other site may load the answer as a part of its own pages. */
+    'Cross-Origin-Resource-Policy': 'same-origin'
+    /** @description The browser keeps the page apart from those of other origins of its site. */
+    'Origin-Agent-Cluster': '?1'
+    /** @description The browser looks no address up before somebody follows a link. */
+    'X-DNS-Prefetch-Control': 'off'
+    /** @description For Internet Explorer. */
+    'X-Download-Options': 'noopen'
+    /** @description For Flash and Acrobat. */
+    'X-Permitted-Cross-Domain-Policies': 'none'
   }
   pathItems: never
 }
@@ -1742,6 +1752,7 @@ export interface operations {
           'Cache-Control': components['headers']['Cache-Control']
           'Content-Security-Policy': components['headers']['Content-Security-Policy']
           'Referrer-Policy': components['headers']['Referrer-Policy']
+          'Cross-Origin-Resource-Policy': components['headers']['Cross-Origin-Resource-Policy']
           [name: string]: unknown
         }
         content: {
@@ -1814,6 +1825,7 @@ export interface operations {
           'Cache-Control': components['headers']['Cache-Control']
           'Content-Security-Policy': components['headers']['Content-Security-Policy']
           'Referrer-Policy': components['headers']['Referrer-Policy']
+          'Cross-Origin-Resource-Policy': components['headers']['Cross-Origin-Resource-Policy']
           [name: string]: unknown
         }
         content: {
@@ -2566,6 +2578,11 @@ export interface operations {
           'Cache-Control': components['headers']['Cache-Control']
           'Content-Security-Policy': components['headers']['Content-Security-Policy']
           'Referrer-Policy': components['headers']['Referrer-Policy']
+          'Cross-Origin-Resource-Policy': components['headers']['Cross-Origin-Resource-Policy']
+          'Origin-Agent-Cluster': components['headers']['Origin-Agent-Cluster']
+          'X-DNS-Prefetch-Control': components['headers']['X-DNS-Prefetch-Control']
+          'X-Download-Options': components['headers']['X-Download-Options']
+          'X-Permitted-Cross-Domain-Policies': components['headers']['X-Permitted-Cross-Domain-Policies']
           'Content-Language': components['headers']['Content-Language']
           [name: string]: unknown
         }
@@ -2583,6 +2600,11 @@ export interface operations {
           'Cache-Control': components['headers']['Cache-Control']
           'Content-Security-Policy': components['headers']['Content-Security-Policy']
           'Referrer-Policy': components['headers']['Referrer-Policy']
+          'Cross-Origin-Resource-Policy': components['headers']['Cross-Origin-Resource-Policy']
+          'Origin-Agent-Cluster': components['headers']['Origin-Agent-Cluster']
+          'X-DNS-Prefetch-Control': components['headers']['X-DNS-Prefetch-Control']
+          'X-Download-Options': components['headers']['X-Download-Options']
+          'X-Permitted-Cross-Domain-Policies': components['headers']['X-Permitted-Cross-Domain-Policies']
           Location: components['headers']['Location']
           'Content-Length': components['headers']['Content-Length']
           [name: string]: unknown
@@ -2624,6 +2646,11 @@ export interface operations {
           'Cache-Control': components['headers']['Cache-Control']
           'Content-Security-Policy': components['headers']['Content-Security-Policy']
           'Referrer-Policy': components['headers']['Referrer-Policy']
+          'Cross-Origin-Resource-Policy': components['headers']['Cross-Origin-Resource-Policy']
+          'Origin-Agent-Cluster': components['headers']['Origin-Agent-Cluster']
+          'X-DNS-Prefetch-Control': components['headers']['X-DNS-Prefetch-Control']
+          'X-Download-Options': components['headers']['X-Download-Options']
+          'X-Permitted-Cross-Domain-Policies': components['headers']['X-Permitted-Cross-Domain-Policies']
           'Content-Language': components['headers']['Content-Language']
           [name: string]: unknown
         }
@@ -2644,6 +2671,11 @@ export interface operations {
           'Cache-Control': components['headers']['Cache-Control']
           'Content-Security-Policy': components['headers']['Content-Security-Policy']
           'Referrer-Policy': components['headers']['Referrer-Policy']
+          'Cross-Origin-Resource-Policy': components['headers']['Cross-Origin-Resource-Policy']
+          'Origin-Agent-Cluster': components['headers']['Origin-Agent-Cluster']
+          'X-DNS-Prefetch-Control': components['headers']['X-DNS-Prefetch-Control']
+          'X-Download-Options': components['headers']['X-Download-Options']
+          'X-Permitted-Cross-Domain-Policies': components['headers']['X-Permitted-Cross-Domain-Policies']
           'Content-Language': components['headers']['Content-Language']
           [name: string]: unknown
         }
@@ -2664,6 +2696,11 @@ export interface operations {
           'Cache-Control': components['headers']['Cache-Control']
           'Content-Security-Policy': components['headers']['Content-Security-Policy']
           'Referrer-Policy': components['headers']['Referrer-Policy']
+          'Cross-Origin-Resource-Policy': components['headers']['Cross-Origin-Resource-Policy']
+          'Origin-Agent-Cluster': components['headers']['Origin-Agent-Cluster']
+          'X-DNS-Prefetch-Control': components['headers']['X-DNS-Prefetch-Control']
+          'X-Download-Options': components['headers']['X-Download-Options']
+          'X-Permitted-Cross-Domain-Policies': components['headers']['X-Permitted-Cross-Domain-Policies']
           'Content-Language': components['headers']['Content-Language']
           'Retry-After': components['headers']['Retry-After']
           [name: string]: unknown
@@ -2792,6 +2829,11 @@ export interface operations {
           'Cache-Control': components['headers']['Cache-Control']
           'Content-Security-Policy': components['headers']['Content-Security-Policy']
           'Referrer-Policy': components['headers']['Referrer-Policy']
+          'Cross-Origin-Resource-Policy': components['headers']['Cross-Origin-Resource-Policy']
+          'Origin-Agent-Cluster': components['headers']['Origin-Agent-Cluster']
+          'X-DNS-Prefetch-Control': components['headers']['X-DNS-Prefetch-Control']
+          'X-Download-Options': components['headers']['X-Download-Options']
+          'X-Permitted-Cross-Domain-Policies': components['headers']['X-Permitted-Cross-Domain-Policies']
           Location: components['headers']['Location']
           'Content-Length': components['headers']['Content-Length']
           [name: string]: unknown
@@ -2837,6 +2879,11 @@ export interface operations {
           'Cache-Control': components['headers']['Cache-Control']
           'Content-Security-Policy': components['headers']['Content-Security-Policy']
           'Referrer-Policy': components['headers']['Referrer-Policy']
+          'Cross-Origin-Resource-Policy': components['headers']['Cross-Origin-Resource-Policy']
+          'Origin-Agent-Cluster': components['headers']['Origin-Agent-Cluster']
+          'X-DNS-Prefetch-Control': components['headers']['X-DNS-Prefetch-Control']
+          'X-Download-Options': components['headers']['X-Download-Options']
+          'X-Permitted-Cross-Domain-Policies': components['headers']['X-Permitted-Cross-Domain-Policies']
           'Content-Language': components['headers']['Content-Language']
           [name: string]: unknown
         }
@@ -2857,6 +2904,11 @@ export interface operations {
           'Cache-Control': components['headers']['Cache-Control']
           'Content-Security-Policy': components['headers']['Content-Security-Policy']
           'Referrer-Policy': components['headers']['Referrer-Policy']
+          'Cross-Origin-Resource-Policy': components['headers']['Cross-Origin-Resource-Policy']
+          'Origin-Agent-Cluster': components['headers']['Origin-Agent-Cluster']
+          'X-DNS-Prefetch-Control': components['headers']['X-DNS-Prefetch-Control']
+          'X-Download-Options': components['headers']['X-Download-Options']
+          'X-Permitted-Cross-Domain-Policies': components['headers']['X-Permitted-Cross-Domain-Policies']
           'Content-Language': components['headers']['Content-Language']
           [name: string]: unknown
         }
@@ -2881,6 +2933,11 @@ export interface operations {
           'Cache-Control': components['headers']['Cache-Control']
           'Content-Security-Policy': components['headers']['Content-Security-Policy']
           'Referrer-Policy': components['headers']['Referrer-Policy']
+          'Cross-Origin-Resource-Policy': components['headers']['Cross-Origin-Resource-Policy']
+          'Origin-Agent-Cluster': components['headers']['Origin-Agent-Cluster']
+          'X-DNS-Prefetch-Control': components['headers']['X-DNS-Prefetch-Control']
+          'X-Download-Options': components['headers']['X-Download-Options']
+          'X-Permitted-Cross-Domain-Policies': components['headers']['X-Permitted-Cross-Domain-Policies']
           'Content-Language': components['headers']['Content-Language']
           [name: string]: unknown
         }
@@ -2906,6 +2963,11 @@ export interface operations {
           'Cache-Control': components['headers']['Cache-Control']
           'Content-Security-Policy': components['headers']['Content-Security-Policy']
           'Referrer-Policy': components['headers']['Referrer-Policy']
+          'Cross-Origin-Resource-Policy': components['headers']['Cross-Origin-Resource-Policy']
+          'Origin-Agent-Cluster': components['headers']['Origin-Agent-Cluster']
+          'X-DNS-Prefetch-Control': components['headers']['X-DNS-Prefetch-Control']
+          'X-Download-Options': components['headers']['X-Download-Options']
+          'X-Permitted-Cross-Domain-Policies': components['headers']['X-Permitted-Cross-Domain-Policies']
           'Content-Language': components['headers']['Content-Language']
           [name: string]: unknown
         }
@@ -2930,6 +2992,11 @@ export interface operations {
           'Cache-Control': components['headers']['Cache-Control']
           'Content-Security-Policy': components['headers']['Content-Security-Policy']
           'Referrer-Policy': components['headers']['Referrer-Policy']
+          'Cross-Origin-Resource-Policy': components['headers']['Cross-Origin-Resource-Policy']
+          'Origin-Agent-Cluster': components['headers']['Origin-Agent-Cluster']
+          'X-DNS-Prefetch-Control': components['headers']['X-DNS-Prefetch-Control']
+          'X-Download-Options': components['headers']['X-Download-Options']
+          'X-Permitted-Cross-Domain-Policies': components['headers']['X-Permitted-Cross-Domain-Policies']
           'Content-Language': components['headers']['Content-Language']
           [name: string]: unknown
         }
@@ -2950,6 +3017,11 @@ export interface operations {
           'Cache-Control': components['headers']['Cache-Control']
           'Content-Security-Policy': components['headers']['Content-Security-Policy']
           'Referrer-Policy': components['headers']['Referrer-Policy']
+          'Cross-Origin-Resource-Policy': components['headers']['Cross-Origin-Resource-Policy']
+          'Origin-Agent-Cluster': components['headers']['Origin-Agent-Cluster']
+          'X-DNS-Prefetch-Control': components['headers']['X-DNS-Prefetch-Control']
+          'X-Download-Options': components['headers']['X-Download-Options']
+          'X-Permitted-Cross-Domain-Policies': components['headers']['X-Permitted-Cross-Domain-Policies']
           'Content-Language': components['headers']['Content-Language']
           'Retry-After': components['headers']['Retry-After']
           [name: string]: unknown
@@ -2971,6 +3043,11 @@ export interface operations {
           'Cache-Control': components['headers']['Cache-Control']
           'Content-Security-Policy': components['headers']['Content-Security-Policy']
           'Referrer-Policy': components['headers']['Referrer-Policy']
+          'Cross-Origin-Resource-Policy': components['headers']['Cross-Origin-Resource-Policy']
+          'Origin-Agent-Cluster': components['headers']['Origin-Agent-Cluster']
+          'X-DNS-Prefetch-Control': components['headers']['X-DNS-Prefetch-Control']
+          'X-Download-Options': components['headers']['X-Download-Options']
+          'X-Permitted-Cross-Domain-Policies': components['headers']['X-Permitted-Cross-Domain-Policies']
           'Content-Language': components['headers']['Content-Language']
           [name: string]: unknown
         }
@@ -2991,6 +3068,11 @@ export interface operations {
           'Cache-Control': components['headers']['Cache-Control']
           'Content-Security-Policy': components['headers']['Content-Security-Policy']
           'Referrer-Policy': components['headers']['Referrer-Policy']
+          'Cross-Origin-Resource-Policy': components['headers']['Cross-Origin-Resource-Policy']
+          'Origin-Agent-Cluster': components['headers']['Origin-Agent-Cluster']
+          'X-DNS-Prefetch-Control': components['headers']['X-DNS-Prefetch-Control']
+          'X-Download-Options': components['headers']['X-Download-Options']
+          'X-Permitted-Cross-Domain-Policies': components['headers']['X-Permitted-Cross-Domain-Policies']
           'Content-Language': components['headers']['Content-Language']
           'Retry-After': components['headers']['Retry-After']
           [name: string]: unknown
@@ -3012,6 +3094,11 @@ export interface operations {
           'Cache-Control': components['headers']['Cache-Control']
           'Content-Security-Policy': components['headers']['Content-Security-Policy']
           'Referrer-Policy': components['headers']['Referrer-Policy']
+          'Cross-Origin-Resource-Policy': components['headers']['Cross-Origin-Resource-Policy']
+          'Origin-Agent-Cluster': components['headers']['Origin-Agent-Cluster']
+          'X-DNS-Prefetch-Control': components['headers']['X-DNS-Prefetch-Control']
+          'X-Download-Options': components['headers']['X-Download-Options']
+          'X-Permitted-Cross-Domain-Policies': components['headers']['X-Permitted-Cross-Domain-Policies']
           'Content-Language': components['headers']['Content-Language']
           [name: string]: unknown
         }
@@ -3475,6 +3562,11 @@ export interface operations {
           'Cache-Control': components['headers']['Cache-Control']
           'Content-Security-Policy': components['headers']['Content-Security-Policy']
           'Referrer-Policy': components['headers']['Referrer-Policy']
+          'Cross-Origin-Resource-Policy': components['headers']['Cross-Origin-Resource-Policy']
+          'Origin-Agent-Cluster': components['headers']['Origin-Agent-Cluster']
+          'X-DNS-Prefetch-Control': components['headers']['X-DNS-Prefetch-Control']
+          'X-Download-Options': components['headers']['X-Download-Options']
+          'X-Permitted-Cross-Domain-Policies': components['headers']['X-Permitted-Cross-Domain-Policies']
           'Content-Language': components['headers']['Content-Language']
           [name: string]: unknown
         }
@@ -3513,6 +3605,11 @@ export interface operations {
           'Cache-Control': components['headers']['Cache-Control']
           'Content-Security-Policy': components['headers']['Content-Security-Policy']
           'Referrer-Policy': components['headers']['Referrer-Policy']
+          'Cross-Origin-Resource-Policy': components['headers']['Cross-Origin-Resource-Policy']
+          'Origin-Agent-Cluster': components['headers']['Origin-Agent-Cluster']
+          'X-DNS-Prefetch-Control': components['headers']['X-DNS-Prefetch-Control']
+          'X-Download-Options': components['headers']['X-Download-Options']
+          'X-Permitted-Cross-Domain-Policies': components['headers']['X-Permitted-Cross-Domain-Policies']
           'Content-Language': components['headers']['Content-Language']
           [name: string]: unknown
         }
