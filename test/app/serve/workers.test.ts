@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
+import { serve } from '../../../app/serve/serve.js'
 import { createStop } from '../../../app/serve/stop.js'
 import { superviseWorkers } from '../../../app/serve/workers.js'
 import { readSettings } from '../../../app/settings.js'
@@ -129,4 +130,5 @@ t.test('asked to end before the database is prepared, the service ends with exit
   const stop = createStop()
   stop.ask()
   if (settings.database.kind === 'server') t.equal(await superviseWorkers(settings, settings.database, stop), 0)
+  t.equal(await serve(settings, process.stdout, stop), 0, 'also before it knows whether there are workers')
 })
