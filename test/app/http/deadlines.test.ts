@@ -83,7 +83,7 @@ t.test('a request that is not answered in time is 503, and what its handler answ
 })
 
 t.test('the time in which a body arrives does not count', async t => {
-  const { http, arrived, answer } = createSlowHttp({ answerMilliseconds: 50 })
+  const { http, arrived, answer } = createSlowHttp({ answerMilliseconds: 500 })
   const never = signal()
   http.get('/never', () => never.given)
   const send = await listen(http)
@@ -104,7 +104,7 @@ t.test(
   'a client that has left before its request is out of time is not answered, and no failure is logged',
   async t => {
     const { log, take } = recordLog('error')
-    const http = createTestHttp({ answerMilliseconds: 50, log })
+    const http = createTestHttp({ answerMilliseconds: 500, log })
     const never = signal()
     const arrived = signal()
     http.get('/never', () => {
