@@ -127,7 +127,7 @@ export const readSchemaState = async (run: Run): Promise<SchemaState> => {
 }
 
 /** Which tables pending migrations concern, by name. */
-export interface PendingChanges {
+interface PendingChanges {
   readonly makes: readonly string[]
   /** Those that they make are among them. A table that is there can be changed by its owner alone. */
   readonly changes: readonly string[]
@@ -135,7 +135,7 @@ export interface PendingChanges {
 
 const MADE = /\bcreate table "(\w+)"/gi
 
-/** What the migrations do that are yet to be applied. */
+/** The tables that pending migrations make and change. */
 export const readPendingChanges = async (run: Run): Promise<PendingChanges> => {
   const { last } = await readApplied(run)
   const pending = readMigrations().filter(({ folderMillis }) => folderMillis > last)

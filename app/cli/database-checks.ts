@@ -169,7 +169,7 @@ const SERVER_CHECKS: readonly ServerCheck[] = [
         )
       }
       return mode === 'prefer' || mode === 'allow'
-        ? risky(`the connection is encrypted, but sslmode=${mode} takes plain text where TLS fails`, advice)
+        ? risky(`the connection is encrypted, but sslmode=${mode} takes plain text as well`, advice)
         : fine("the connection is encrypted, and the server's certificate is checked")
     }
   },

@@ -58,7 +58,7 @@ export const writeAll = async (
   texts: Iterable<string> | AsyncIterable<string>
 ): Promise<void> => {
   try {
-    // Node 26 refuses a stream that has failed without the reason.
+    // Node 26 refuses a failed stream, and does not say why it failed.
     if (stdout.errored !== null) throw stdout.errored
     await pipeline(Readable.from(texts), stdout, { end: false })
   } catch (error) {

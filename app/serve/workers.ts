@@ -161,7 +161,8 @@ const watch = (
     member?.left()
     neverRan(error)
   }
-  // A message to a worker that has just ended is an error, of which its end tells enough.
+  // Without a pid the process was never started, and its one error says why. Any other error is of a message to a worker
+  // that has just ended, of which its end tells enough.
   child.on('error', child.process.pid === undefined ? notStarted : ignore)
   child.on('message', ({ listening, failed, figures }: Report) => {
     if (listening) reports.listening()
