@@ -24,7 +24,7 @@ export interface ServerUrl {
   readonly connectTimeoutSeconds: number
 }
 
-// The adapter for PostgreSQL has these words and that default too. This file does not import it, as no file of this folder
+// The adapter for PostgreSQL has these words too. This file does not import it, as no file of this folder
 // but compose.ts does. Where a word here is none of the adapter's, compose.ts does not compile.
 const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const
 type SslMode = (typeof SSL_MODES)[number]
@@ -41,6 +41,7 @@ export class DatabaseUrlError extends Error {
 }
 
 const DEFAULT_PORT = '5432'
+// As in the adapter's hosts.ts.
 const DEFAULT_CONNECT_SECONDS = 2
 
 /** The parameters that have an effect, each with the values that it may have. */
@@ -103,7 +104,7 @@ export const readServerUrl = (value: string): ServerUrl => {
     hosts,
     tls: readTls(given),
     target: readTarget(given, hosts.length),
-    // In libpq 0 is no limit. Here it is none of the URL's own.
+    // 0 means the default here. In libpq it means no limit.
     connectTimeoutSeconds: Number(given.connect_timeout ?? 0) || DEFAULT_CONNECT_SECONDS
   }
 }

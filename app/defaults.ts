@@ -1,4 +1,4 @@
-// The defaults of settings that a host of its own, which has no settings, can leave out as well.
+// Defaults that settings share with `buildServer`, whose options another program may leave out.
 
 /** Of `BODY_LIMIT`, in bytes: 10 MB. */
 export const defaultBodyLimit = 10_485_760
