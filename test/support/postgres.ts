@@ -292,12 +292,22 @@ function initialise(bin: string, folder: string, password: string, account: Acco
 async function ready(server: ChildProcess, data: string, log: string): Promise<void> {
   const file = join(data, 'postmaster.pid')
   for (let waited = 0; waited < 30_000 && server.exitCode === null && server.signalCode === null; waited += 10) {
-    const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []
+    const lines = readIfThere(file).split('\n')
     if (Number(lines[0]) === server.pid && lines[7]?.trim() === 'ready') return
     await sleep(10)
   }
   server.kill('SIGQUIT')
   throw new Error(`PostgreSQL did not start: ${readFileSync(log, 'utf8')}`)
+}
+
+/** The text of a file, or an empty one where there is none: a server that starts removes what a killed one has left. */
+function readIfThere(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    if (Object(error).code !== 'ENOENT') throw error
+    return ''
+  }
 }
 
 export function ended(child: ChildProcess): Promise<void> {
@@ -331,7 +341,7 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
+    if (Object(error).code !== 'ESRCH') throw error
   }
 }
 
