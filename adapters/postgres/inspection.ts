@@ -2,7 +2,7 @@ import { getTableName, is } from 'drizzle-orm'
 import { PgTable } from 'drizzle-orm/pg-core'
 import type { Driver, Run } from './connection/driver.js'
 import { StatementError } from './connection/errors.js'
-import { APPLIED, readPendingChanges, readSchemaState, type SchemaState } from './migrations.js'
+import { APPLIED, type PendingChanges, readPendingChanges, readSchemaState, type SchemaState } from './migrations.js'
 import { findNameIndex, lackAfter, type NameIndexLack } from './name-index.js'
 import * as schemaFile from './schema.js'
 
@@ -72,7 +72,7 @@ export const inspect = async (driver: Driver, separateReader: boolean): Promise<
     connections: { most: Number(row[6]), others: Number(row[7]) },
     encrypted: row[8] === true,
     takesWrites: row[9] === true,
-    mayMigrate: pending !== undefined && (await mayMigrate(write, pending.changes)),
+    mayMigrate: pending !== undefined && (await mayMigrate(write, pending)),
     nameIndex: await findNameIndex(write).catch(lackAfter),
     schema,
     missing: await readMissing(
@@ -108,13 +108,20 @@ const TABLES = Object.values(schemaFile)
   .map(getTableName)
   .sort()
 
-/** A migration makes tables, changes some that are there ($1), and notes itself. */
+/**
+ * Migrations may make tables or indexes ($2), change tables that are there ($1), and note that they were applied. The
+ * first one makes the table for these notes.
+ */
 const MAY_MIGRATE = `
   select
-    coalesce(has_schema_privilege(current_schema(), 'create'), false)
+    coalesce(not $2::boolean or has_schema_privilege(current_schema(), 'create'), false)
     and (
-      has_database_privilege(current_database(), 'create')
-      or exists (select from pg_namespace where nspname = 'drizzle')
+      exists (
+        select from pg_class c join pg_namespace n on n.oid = c.relnamespace
+        where n.nspname || '.' || c.relname = '${APPLIED}'
+      )
+      or has_database_privilege(current_database(), 'create')
+        and coalesce(has_schema_privilege(to_regnamespace('drizzle'), 'create'), true)
     )
     and not exists (
       select from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -129,8 +136,8 @@ const MAY_MIGRATE = `
       end
     )`
 
-const mayMigrate = async (run: Run, changed: readonly string[]): Promise<boolean> => {
-  const [row] = await run(MAY_MIGRATE, [changed.join()])
+const mayMigrate = async (run: Run, { changes, creates }: PendingChanges): Promise<boolean> => {
+  const [row] = await run(MAY_MIGRATE, [changes.join(), creates])
   return row?.[0] === true
 }
 

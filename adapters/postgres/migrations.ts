@@ -126,23 +126,30 @@ export const readSchemaState = async (run: Run): Promise<SchemaState> => {
   }
 }
 
-/** Which tables pending migrations concern, by name. */
-interface PendingChanges {
+/** What pending migrations do. Tables are told by name. */
+export interface PendingChanges {
   readonly makes: readonly string[]
   /** Those that they make are among them. A table that is there can be changed by its owner alone. */
   readonly changes: readonly string[]
+  /** Whether they make a table or an index, for which PostgreSQL asks for `create` on the schema. */
+  readonly creates: boolean
 }
 
 const MADE = /\bcreate table "(\w+)"/gi
+/** A constraint of these kinds makes an index too. */
+const CREATES = /\b(?:create|unique|primary key)\b/i
 
-/** The tables that pending migrations make and change. */
 export const readPendingChanges = async (run: Run): Promise<PendingChanges> => {
   const { last } = await readApplied(run)
   const pending = readMigrations().filter(({ folderMillis }) => folderMillis > last)
   const statements = pending.flatMap(({ sql }) => sql)
   const named = (pattern: RegExp): readonly string[] =>
     statements.flatMap(text => [...text.matchAll(pattern)].map(([, name]) => String(name)))
-  return { makes: named(MADE), changes: Object.values(LOCKS).flatMap(named) }
+  return {
+    makes: named(MADE),
+    changes: Object.values(LOCKS).flatMap(named),
+    creates: statements.some(text => CREATES.test(text))
+  }
 }
 
 /**

@@ -57,7 +57,9 @@ const judgeSchema = ({ schema, mayMigrate }: Facts, migrate: boolean): Judgement
     ? fine(`${pending}, and the next start applies them`)
     : wrong(
         `${pending}, and the role may not apply them`,
-        'run `heroes migrate` as a role that owns the tables and may create more, or make this role one'
+        schema.applied
+          ? 'run `heroes migrate` as the role that owns the tables, with `create` on their schema'
+          : 'run `heroes migrate` as a role with `create` on the database and on its schema, or give this role both'
       )
 }
 

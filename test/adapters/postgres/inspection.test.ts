@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import t from 'tap'
+import postgres from 'postgres'
+import t, { type Test } from 'tap'
 import type { Driver } from '../../../adapters/postgres/connection/driver.js'
 import { connectServer } from '../../../adapters/postgres/connection/server.js'
 import { openEmbedded, openServer } from '../../../adapters/postgres/database.js'
@@ -82,35 +83,65 @@ t.test('a table that no pending migration makes is missed where it is gone', asy
   t.strictSame(new Set(missing.map(({ table }) => table)), new Set(['scope']))
 })
 
-t.test('a role may migrate that owns what pending migrations change, and may note what it has applied', async t => {
-  const { url, sql } = await createEarlierDatabase(t, 5)
+/** Whether a role that has almost no privileges may migrate, behind each change of them. */
+const watchRole = async (t: Test, url: string, sql: postgres.Sql) => {
   const role = `role_${randomBytes(4).toString('hex')}`
   await sql.unsafe(`create role ${role} login password 'secret'`)
   t.teardown(() => execute(url, `drop owned by ${role} cascade; drop role ${role}`))
   const address = new URL(url)
   address.username = role
   address.password = 'secret'
-  const driver = connect(1, address.href)
-  const mayMigrate = async (change: string): Promise<boolean> => {
-    await sql.unsafe(change)
-    return (await inspect(driver, false)).mayMigrate
-  }
-  t.notOk(await mayMigrate(`grant create, usage on schema public to ${role}; grant usage on schema drizzle to ${role}`))
-  t.notOk(await mayMigrate(`grant select, insert on drizzle.__drizzle_migrations to ${role}`))
-  t.notOk(await mayMigrate(`alter table "grant" owner to ${role}; alter table client owner to ${role}`))
-  t.ok(await mayMigrate(`grant usage on sequence drizzle.__drizzle_migrations_id_seq to ${role}`))
-  t.notOk(await mayMigrate('alter table client owner to current_user'))
-  t.notOk(
-    await mayMigrate(`alter table client owner to ${role}; revoke insert on drizzle.__drizzle_migrations from ${role}`)
-  )
-  t.notOk(
-    await mayMigrate(
-      `grant insert on drizzle.__drizzle_migrations to ${role}; revoke create on schema public from ${role}`
-    )
-  )
-  t.ok(await mayMigrate(`grant create on schema public to ${role}`))
   const database = await openServer(address.href, { pool: 1, prepare: true })
   t.teardown(database.close)
+  const mayMigrate = async (change: string): Promise<boolean> => {
+    await sql.unsafe(change)
+    return (await database.inspect()).mayMigrate
+  }
+  return { role, database, mayMigrate }
+}
+
+t.test('a role may migrate that owns what pending migrations change, and may note what it has applied', async t => {
+  const { url, sql } = await createEarlierDatabase(t, 5)
+  const { role, database, mayMigrate } = await watchRole(t, url, sql)
+  const notes = 'drizzle.__drizzle_migrations'
+  t.notOk(await mayMigrate(`grant usage on schema public to ${role}; grant usage on schema drizzle to ${role}`))
+  t.notOk(await mayMigrate(`grant select, insert on ${notes} to ${role}`))
+  t.notOk(await mayMigrate(`alter table "grant" owner to ${role}; alter table client owner to ${role}`))
+  t.ok(await mayMigrate(`grant usage on sequence ${notes}_id_seq to ${role}`), 'nothing is made, so it need not create')
+  t.notOk(await mayMigrate('alter table client owner to current_user'))
+  t.notOk(await mayMigrate(`alter table client owner to ${role}; revoke insert on ${notes} from ${role}`))
+  t.ok(await mayMigrate(`grant insert on ${notes} to ${role}`))
+  await database.migrate()
+  t.match(await database.inspect(), { schema: { pending: 0 } })
+})
+
+t.test('where a pending migration makes a table, a role that may migrate may create in the schema', async t => {
+  const { url, sql } = await createEarlierDatabase(t, 4)
+  const { role, database, mayMigrate } = await watchRole(t, url, sql)
+  t.notOk(
+    await mayMigrate(`
+      alter table "grant" owner to ${role}; alter table client owner to ${role}; grant usage on schema drizzle to ${role};
+      grant all on all tables in schema drizzle to ${role}; grant all on all sequences in schema drizzle to ${role}`)
+  )
+  await t.rejects(database.migrate())
+  t.ok(await mayMigrate(`grant create on schema public to ${role}`))
+  await database.migrate()
+  t.match(await database.inspect(), { schema: { pending: 0 } })
+})
+
+t.test('a role that is to apply the first migration may make the table in which it is noted', async t => {
+  const { url, drop } = await createDatabase()
+  t.teardown(drop)
+  const sql = postgres(url, { max: 1, onnotice: () => {} })
+  t.teardown(() => sql.end())
+  const { role, database, mayMigrate } = await watchRole(t, url, sql)
+  t.notOk(await mayMigrate(`grant create on schema public to ${role}`))
+  t.notOk(await mayMigrate(`create schema drizzle authorization ${role}`), 'it is made unless it is there')
+  await t.rejects(database.migrate())
+  const name = new URL(url).pathname.slice(1)
+  t.notOk(await mayMigrate(`alter schema drizzle owner to current_user; grant create on database ${name} to ${role}`))
+  await t.rejects(database.migrate())
+  t.ok(await mayMigrate(`grant create, usage on schema drizzle to ${role}`))
   await database.migrate()
   t.match(await database.inspect(), { schema: { pending: 0 } })
 })

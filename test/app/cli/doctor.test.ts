@@ -309,6 +309,7 @@ t.test('each fact of a server that may cost data, secrets or the service is told
     ['schema', 'risky', { schema: { ...schema, later: true } }],
     ['schema', 'wrong', { schema: { ...schema, pending: 1 } }, { MIGRATE: 'false' }],
     ['schema', 'wrong', { schema: { ...schema, pending: 2 }, mayMigrate: false }],
+    ['schema', 'wrong', { schema: { ...schema, applied: false, pending: 6 }, mayMigrate: false }],
     ['privileges', 'wrong', { missing: [{ privilege: 'delete', table: 'hero' }] }],
     ['pg_trgm', 'risky', { nameIndex: { reason: 'there is none', remedy: 'make one' } }],
     ['fsync', 'wrong', { fsync: false }],
