@@ -156,14 +156,11 @@ const watch = (
   const order = (order: Order): void => {
     void hears.then(() => child.process.send(order, ignore))
   }
-  const member = crew?.join(() => order('figures'))
-  const notStarted = (error: unknown): void => {
-    member?.left()
-    neverRan(error)
-  }
-  // Without a pid the process was never started, and its one error says why. Any other error is of a message to a worker
-  // that has just ended, of which its end tells enough.
-  child.on('error', child.process.pid === undefined ? notStarted : ignore)
+  const started = child.process.pid !== undefined
+  const member = started ? crew?.join(() => order('figures')) : undefined
+  // The one error of a process that was never started says why. Any other error is of a message to a worker that has just
+  // ended, of which its end tells enough.
+  child.on('error', started ? ignore : neverRan)
   child.on('message', ({ listening, failed, figures }: Report) => {
     if (listening) reports.listening()
     if (failed !== undefined) reports.failed(new Error(failed))
