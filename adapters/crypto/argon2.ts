@@ -54,6 +54,10 @@ const SHORT = 2048
  */
 const TINY = 64
 
+/** The most passes, and KiB, by RFC 9106 section 3.1. */
+const MOST = 2 ** 32 - 1
+const MOST_LANES = 2 ** 24 - 1
+
 const SALT_BYTES = 16
 const HASH_BYTES = 32
 
@@ -66,10 +70,11 @@ export const createPasswordHasher = ({
   requireInteger('concurrency', concurrency, 1)
   requireInteger('queue', queue, 0)
   const { memoryCost, timeCost, parallelism } = parameters
-  // The package refuses costs that are too low at each hash, and cuts fractions off, which would make every hash stale.
-  requireInteger('parallelism', parallelism, 1)
-  requireInteger('memoryCost', memoryCost, 8 * parallelism)
-  requireInteger('timeCost', timeCost, 1)
+  // The package refuses costs that are too low at each hash, and cuts off fractions and what is beyond 32 bits, which would
+  // make every hash stale.
+  requireInteger('parallelism', parallelism, 1, MOST_LANES)
+  requireInteger('memoryCost', memoryCost, 8 * parallelism, MOST)
+  requireInteger('timeCost', timeCost, 1, MOST)
   const rests = memoryCost * timeCost > SHORT
   const isTiny = memoryCost * timeCost <= TINY
   const pass = createGate(concurrency, queue, { rests, onBegin: onHash && (waited => onHash(waited / 1000)) })
@@ -143,9 +148,10 @@ export const createPasswordHasher = ({
   }
 }
 
-const requireInteger = (name: string, value: number, least: number): void => {
-  if (Number.isSafeInteger(value) && value >= least) return
-  throw new RangeError(`${name} is ${value}: it must be an integer from ${least} on`)
+const requireInteger = (name: string, value: number, least: number, most?: number): void => {
+  if (Number.isSafeInteger(value) && value >= least && (most === undefined || value <= most)) return
+  const range = `from ${least} ${most === undefined ? 'on' : `to ${most}`}`
+  throw new RangeError(`${name} is ${value}: it must be an integer ${range}`)
 }
 
 /** Runs `work` now. It counts as under way for the rest of this turn of the event loop, as work in a thread does. */

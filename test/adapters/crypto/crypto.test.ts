@@ -388,13 +388,16 @@ t.test('parameters that no hash can have are refused', async t => {
     ['memoryCost', 8.5, 8],
     ['memoryCost', 15, 16, 2],
     ['memoryCost', Number.NaN, 8],
+    ['memoryCost', 2 ** 32, 8],
+    ['parallelism', 2 ** 24, 1],
+    ['timeCost', 2 ** 32, 1],
     ['timeCost', 0, 1],
     ['timeCost', Number.POSITIVE_INFINITY, 1]
   ]
   for (const [name, value, least, parallelism = 1] of refused) {
     t.throws(() => hasher({ parameters: { ...CHEAPEST, parallelism, [name]: value } }), {
       name: 'RangeError',
-      message: `${name} is ${value}: it must be an integer from ${least} on`
+      message: `${name} is ${value}: it must be an integer from ${least} to ${2 ** (name === 'parallelism' ? 24 : 32) - 1}`
     })
   }
 })
