@@ -53,8 +53,8 @@ export interface Answered {
 }
 
 /**
- * Headers that the document leaves out: those of HTTP itself, the type of the body, which stands there by another name, and
- * those that only browsers read.
+ * Headers that the document does not list: those of HTTP itself, the type of the body, which is a key of `content` there,
+ * and those of CORS, which only browsers read.
  */
 const UNTOLD = [
   'date',

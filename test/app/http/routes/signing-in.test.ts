@@ -323,6 +323,16 @@ t.test('every page has its headers, and sets no cookie', async t => {
     t.match(policy, /^default-src 'none';style-src 'sha256-[^']+';frame-ancestors 'none';base-uri 'none'$/)
     t.notOk(headers['set-cookie'])
   }
+  // The 405 is an answer of no route of the pages, and helmet sees only these.
+  for (const { headers } of pages.filter(page => page.statusCode !== 405)) {
+    t.match(headers, {
+      'cross-origin-resource-policy': 'same-origin',
+      'origin-agent-cluster': '?1',
+      'x-dns-prefetch-control': 'off',
+      'x-download-options': 'noopen',
+      'x-permitted-cross-domain-policies': 'none'
+    })
+  }
 })
 
 t.test('a failure of the service is a page and not told to the client by a redirect', async t => {
