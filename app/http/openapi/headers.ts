@@ -130,7 +130,7 @@ export const OF_PAGES: readonly HeaderName[] = [
   'Referrer-Policy',
   'Cross-Origin-Resource-Policy'
 ]
-/** What the pages of the login have. @fastify/helmet sets these headers. */
+/** What the pages of the login have. @fastify/helmet sets all of them but `Cache-Control`. */
 export const OF_LOGIN_PAGES: readonly HeaderName[] = [
   ...OF_PAGES,
   'Origin-Agent-Cluster',
