@@ -1,6 +1,7 @@
+import { timingSafeEqual } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { hash, hashSync, verify, verifySync } from '@node-rs/argon2'
+import { hash, hashSync, verify } from '@node-rs/argon2'
 import { DomainError } from '../../core/errors.js'
 import type { PasswordHash } from '../../core/model.js'
 import type { PasswordHasher } from '../../core/ports.js'
@@ -84,18 +85,29 @@ export const createPasswordHasher = ({
   // computed, so that the first comparison takes as long as every other.
   const dummy = `${current}${phcBase64(random(SALT_BYTES))}$${phcBase64(random(HASH_BYTES))}`
 
+  // The package has const enums for algorithm and version, which `isolatedModules` cannot read. Its default is argon2id,
+  // version 19. One lane is its default as well. Whenever lanes are given, it reads from files how many cores it may use,
+  // which takes longer than a tiny hash.
+  const costs = { memoryCost, timeCost, outputLen: HASH_BYTES, ...(parallelism > 1 && { parallelism }) }
+
   const makeHash = async (secret: string): Promise<PasswordHash> => {
     const salt = Buffer.from(random(SALT_BYTES))
-    // The package has const enums for algorithm and version, which `isolatedModules` cannot read. Its default is
-    // argon2id, version 19.
-    const options = { memoryCost, timeCost, parallelism, outputLen: HASH_BYTES, salt }
+    const options = { ...costs, salt }
     const phc = await (isTiny ? atOnce(() => hashSync(secret, options)) : hash(secret, options))
     return { hash: phc, salt: salt.toString('base64') }
   }
 
-  /** A stored hash may cost more than the hashes that are made now. */
-  const compare = (phc: string, secret: string): Promise<boolean> =>
-    isTiny && phc.startsWith(current) ? atOnce(() => verifySync(phc, secret)) : verify(phc, secret)
+  /**
+   * A stored hash may cost more than the hashes that are made now. A tiny one is made once more, because the package's own
+   * comparison gives lanes.
+   */
+  const compare = (phc: string, secret: string): Promise<boolean> => {
+    const end = dummy.lastIndexOf('$')
+    const isLikeOurs = phc.startsWith(current) && phc.lastIndexOf('$') === end && phc.length === dummy.length
+    if (!isTiny || !isLikeOurs) return verify(phc, secret)
+    const options = { ...costs, salt: Buffer.from(phc.slice(current.length, end), 'base64') }
+    return atOnce(() => timingSafeEqual(Buffer.from(hashSync(secret, options)), Buffer.from(phc)))
+  }
 
   /** False as well, after the work of a comparison, without a hash and for a text that is none. */
   const matches = async (phc: string | undefined, secret: string): Promise<boolean> => {

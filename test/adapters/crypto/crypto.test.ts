@@ -1,6 +1,7 @@
 import { pbkdf2Sync } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { hashSync } from '@node-rs/argon2'
 import t, { type Test } from 'tap'
 import { createCrypto, type PasswordHasherOptions, systemClock } from '../../../adapters/crypto/crypto.js'
 import { createGate } from '../../../adapters/crypto/gate.js'
@@ -126,6 +127,33 @@ t.test('adopting rejects when the hash cannot be made, and the next one has its 
   await t.rejects(passwords.adopt(unhashable))
   t.type((await passwords.adopt(OLD)).hash, 'string')
 })
+
+t.test(
+  'hashes of the cheapest costs match their passwords alone, whatever lengths their salt and digest have',
+  async t => {
+    const passwords = hasher()
+    const made = await passwords.hash('right')
+    const salt = Buffer.alloc(16, 7)
+    const kinds = {
+      'made here': made.hash,
+      'made by the package': hashSync('right', { ...CHEAPEST, salt }),
+      'with a short digest': hashSync('right', { ...CHEAPEST, salt, outputLen: 16 }),
+      'with a long salt and a short digest': hashSync('right', {
+        ...CHEAPEST,
+        salt: Buffer.alloc(32, 7),
+        outputLen: 16
+      })
+    }
+    for (const [what, text] of Object.entries(kinds)) {
+      t.equal(await passwords.verify('right', { ...made, hash: text }), 'match', what)
+      t.equal(await passwords.verify('wrong', { ...made, hash: text }), 'mismatch', what)
+    }
+    for (const [index, character] of [...made.hash].entries()) {
+      const other = made.hash.slice(0, index) + (character === 'A' ? 'B' : 'A') + made.hash.slice(index + 1)
+      t.equal(await passwords.verify('right', { ...made, hash: other }), 'mismatch', other)
+    }
+  }
+)
 
 t.test('a malformed hash is a mismatch', async t => {
   const passwords = hasher()
