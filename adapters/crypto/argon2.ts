@@ -51,7 +51,7 @@ const SHORT = 2048
 
 /**
  * In KiB, times the passes: a hash up to this cost is made at once. To have a thread make it takes longer than the hash
- * itself, which is over in a twentieth of a millisecond. Only tests have hashes so cheap.
+ * itself, which is over in a fortieth of a millisecond. Only tests have hashes so cheap.
  */
 const TINY = 64
 
