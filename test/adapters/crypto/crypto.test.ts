@@ -138,6 +138,7 @@ t.test(
       'made here': made.hash,
       'made by the package': hashSync('right', { ...CHEAPEST, salt }),
       'with a short digest': hashSync('right', { ...CHEAPEST, salt, outputLen: 16 }),
+      // As long as one that is made here.
       'with a long salt and a short digest': hashSync('right', {
         ...CHEAPEST,
         salt: Buffer.alloc(32, 7),
