@@ -36,7 +36,7 @@ export const HELP = `npm run bench [-- workload... [options]]
   --connections A,B  instead of the workload's own
   --only A,B         contestants; a ratio needs its baseline among them
   --out FOLDER       for the JSON and the charts (a new temporary folder)
-  --before FOLDER    another checkout, with its packages installed: what the workload before compares this one with
+  --before FOLDER    another checkout, with its packages installed: what the workloads before and startup compare this one with
   --no-build         measure what the last run built
   --no-huge-pages    for PostgreSQL, which gets them where this process may reserve them (root on Linux)
   --awake            wake every core thousands of times a second, so that none sleeps deeply: for few connections

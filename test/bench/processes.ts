@@ -12,10 +12,11 @@ import type { Target } from './plan.js'
 
 /** Where `build` puts the service and the contestants of a checkout, compiled alike. */
 export const builtIn = (checkout: string): string => join(checkout, 'test/bench/dist')
-export const BUILT = builtIn(join(import.meta.dirname, '../..'))
+export const THIS_CHECKOUT = join(import.meta.dirname, '../..')
+export const BUILT = builtIn(THIS_CHECKOUT)
 
 /** The program of a checkout, compiled: what its package calls `bin`. */
-const programIn = (checkout: string): string => {
+export const programIn = (checkout: string): string => {
   const { bin } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'))
   return join(builtIn(checkout), String(bin.heroes).replace('dist/', ''))
 }
@@ -60,7 +61,7 @@ export const start = async (contestant: Contestant, options: StartOptions): Prom
   mkdirSync(folder, { recursive: true })
   const port = await freePort()
   const settings: ContestantSettings = { ...options.sizes, port, databaseUrl, folder }
-  const checkout = contestant.before && options.before ? options.before : join(import.meta.dirname, '../..')
+  const checkout = contestant.before && options.before ? options.before : THIS_CHECKOUT
   const script =
     contestant.script === undefined
       ? [programIn(checkout), 'serve']

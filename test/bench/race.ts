@@ -23,18 +23,20 @@ export interface Setting {
   readonly gzip?: boolean
   /** The shortest time of a run, for requests that take a good part of a second each. */
   readonly leastSeconds?: number
+  /** How many runs of a second there are instead of one of the usual length. */
+  readonly shortRuns?: number
 }
 
 export interface Race {
   readonly entrants: readonly Entrant[]
   readonly sizes: Sizes
   readonly prepare?: Prepare
-  /** True when each turn gets a new copy of the database. */
+  /** True when each entrant gets a new copy of the database in each round. */
   readonly fresh: boolean
   readonly env?: Readonly<Record<string, string>>
   check(running: Running): Promise<void>
-  /** The requests of a run. `turn` counts the runs of one process, warm-ups included. */
-  plan(running: Running, setting: Setting, turn: number): Plan
+  /** The requests of a run. `number` counts the runs of one process from 0, of which the first ones are its warm-ups, one for each setting. */
+  plan(running: Running, setting: Setting, number: number): Plan
 }
 
 export type Results = ReadonlyMap<string, readonly Sample[]>
@@ -43,11 +45,21 @@ export const connectionSettings = (bench: Bench, own: readonly number[]): Settin
   (bench.options.connections ?? own).map(connections => ({
     label: `${connections}`,
     connections,
-    // Node compiles a function after enough calls, and few connections make a tenth of the calls that many make.
-    ...(connections <= 4 && { leastSeconds: 8 })
+    // What few connections measure follows every change of the disk's and the processors' speed: a factor of two within seconds.
+    ...(connections <= 4 && { shortRuns: 8 })
   }))
 
-/** Runs rounds in which each entrant has a turn. Every second round goes in the opposite order, so that a drift of the machine affects all alike. */
+const timedRuns = ({ shortRuns = 1 }: Setting): number => shortRuns
+
+/** How often each process of an entrant with these settings is run, warm-ups included. */
+export const runsIn = (settings: readonly Setting[]): number =>
+  settings.reduce((sum, setting) => sum + 1 + timedRuns(setting), 0)
+
+/**
+ * Runs rounds. In each all entrants are started and warmed up, and then they are timed one after the other, setting by
+ * setting, so that those that are compared run within seconds of each other. Every second time they go in the opposite
+ * order, so that a drift of the machine affects all alike.
+ */
 export const run = async (bench: Bench, race: Race): Promise<Results> => {
   const { options } = bench
   const entrants = race.entrants.filter(({ name }) => options.only?.includes(name) ?? true)
@@ -63,26 +75,40 @@ export const run = async (bench: Bench, race: Race): Promise<Results> => {
     shared = await bench.postgres.clone(race.sizes, race.prepare)
   }
   for (let round = 0; round < options.rounds; round++) {
-    for (const { name, settings } of round % 2 === 0 ? entrants : entrants.toReversed()) {
-      const contestant = CONTESTANTS[name]
-      const own =
-        race.fresh && contestant.store === 'postgres' ? await bench.postgres.clone(race.sizes, race.prepare) : undefined
-      const running = await enter(bench, race, contestant, (own ?? shared)?.url, embedded)
-      try {
+    const started: Started[] = []
+    try {
+      for (const entrant of inTurn(entrants, round)) {
+        const contestant = CONTESTANTS[entrant.name]
+        const own =
+          race.fresh && contestant.store === 'postgres'
+            ? await bench.postgres.clone(race.sizes, race.prepare)
+            : undefined
+        const running = await enter(bench, race, contestant, (own ?? shared)?.url, embedded)
+        started.push({ entrant, running, own, runs: 0 })
         await race.check(running)
-        let turn = 0
-        for (const setting of settings) {
-          const { connections, leastSeconds = 0 } = setting
-          const lasting = (seconds: number): number => Math.max(seconds, leastSeconds)
-          await measure(bench, running, race.plan(running, setting, turn++), connections, lasting(options.warmUp))
-          await settle(running)
-          const plan = race.plan(running, setting, turn++)
-          const sample = await measure(bench, running, plan, connections, lasting(options.seconds))
-          const key = keyOf(name, setting.label)
-          results.set(key, [...(results.get(key) ?? []), sample])
-          bench.say(`round ${round + 1}: ${name} at ${setting.label}: ${Math.round(sample.rate)}/s`)
+      }
+      for (const one of started) await warmUp(bench, race, one)
+      for (const label of labelsOf(entrants)) {
+        const compared = started.flatMap(one => {
+          const setting = one.entrant.settings.find(setting => setting.label === label)
+          return setting === undefined ? [] : [{ one, setting }]
+        })
+        const most = Math.max(...compared.map(({ setting }) => timedRuns(setting)))
+        for (let time = 0; time < most; time++) {
+          for (const { one, setting } of inTurn(compared, time)) {
+            const sample = await runOnce(bench, race, one, setting, setting.shortRuns ? 1 : options.seconds)
+            const key = keyOf(one.entrant.name, label)
+            results.set(key, [...(results.get(key) ?? []), sample])
+          }
         }
-      } finally {
+        const rates = compared.map(({ one }) => {
+          const samples = samplesOf(results, one.entrant.name, label).slice(-most)
+          return `${one.entrant.name} ${Math.round(median(samples.map(({ rate }) => rate)))}/s`
+        })
+        bench.say(`round ${round + 1} at ${label}: ${rates.join(', ')}`)
+      }
+    } finally {
+      for (const { running, own } of started) {
         await running.stop()
         await own?.drop()
       }
@@ -91,6 +117,41 @@ export const run = async (bench: Bench, race: Race): Promise<Results> => {
   await shared?.drop()
   rmSync(embedded, { recursive: true, force: true })
   return results
+}
+
+interface Started {
+  readonly entrant: Entrant
+  readonly running: Running
+  readonly own: Clone | undefined
+  /** How often it was run, warm-ups included. */
+  runs: number
+}
+
+/** Every second time in the opposite order. */
+export const inTurn = <T>(all: readonly T[], time: number): readonly T[] => (time % 2 === 0 ? all : all.toReversed())
+
+/**
+ * From many connections to few. V8 compiles a function after enough calls, and few connections make a tenth of the calls
+ * that many make. Until then a request takes up to four times the processor time.
+ */
+const warmUp = async (bench: Bench, race: Race, started: Started): Promise<void> => {
+  for (const setting of started.entrant.settings.toSorted((a, b) => b.connections - a.connections)) {
+    await runOnce(bench, race, started, setting, bench.options.warmUp)
+  }
+}
+
+const runOnce = async (
+  bench: Bench,
+  race: Race,
+  started: Started,
+  setting: Setting,
+  seconds: number
+): Promise<Sample> => {
+  const plan = race.plan(started.running, setting, started.runs++)
+  const lasting = Math.max(seconds, setting.leastSeconds ?? 0)
+  const sample = await measure(bench, started.running, plan, setting.connections, lasting)
+  await settle(started.running)
+  return sample
 }
 
 const enter = (
@@ -104,7 +165,7 @@ const enter = (
     sizes: race.sizes,
     databaseUrl,
     dataDir: contestant.store === 'embedded' ? dataDir : undefined,
-    folder: join(bench.folder, 'contestants'),
+    folder: join(bench.folder, 'contestants', contestant.name),
     before: bench.options.before,
     profile: bench.options.profile ? profileFolder(bench, contestant) : undefined,
     ...(race.env && { env: race.env })
@@ -116,7 +177,7 @@ const keyOf = (name: ContestantName, label: string): string => `${name} ${label}
 export const samplesOf = (results: Results, name: ContestantName, label: string): readonly Sample[] =>
   results.get(keyOf(name, label)) ?? []
 
-/** The median of the rounds' ratios. Undefined when either did not take part. */
+/** The median of the runs' ratios, each to the run beside it. Undefined when either did not take part. */
 export const ratioOf = (
   ours: readonly Sample[],
   theirs: readonly Sample[],
@@ -136,7 +197,7 @@ export const fact = (
   limits: Pick<Fact, 'floor' | 'goal' | 'atMost'> = {}
 ): readonly Fact[] => (value === undefined ? [] : [{ what, value, ...limits }])
 
-/** The fastest sample of each round. */
+/** The fastest sample of each run. */
 export const fastest = (...contestants: readonly (readonly Sample[])[]): Sample[] => {
   const rounds = Math.max(0, ...contestants.map(samples => samples.length))
   return Array.from({ length: rounds }, (_, round) =>
@@ -144,14 +205,17 @@ export const fastest = (...contestants: readonly (readonly Sample[])[]): Sample[
   )
 }
 
+const labelsOf = (entrants: readonly Entrant[]): string[] => [
+  ...new Set(entrants.flatMap(({ settings }) => settings.map(({ label }) => label)))
+]
+
 /** A row for each setting and entrant, with the ratio to the baseline of the entrant. */
 export const rowsOf = (
   race: Race,
   results: Results,
   baselineOf: (name: ContestantName) => ContestantName | undefined
 ): Row[] => {
-  const labels = [...new Set(race.entrants.flatMap(({ settings }) => settings.map(({ label }) => label)))]
-  return labels.flatMap(label =>
+  return labelsOf(race.entrants).flatMap(label =>
     race.entrants.flatMap(({ name }) => {
       const samples = samplesOf(results, name, label)
       if (samples.length === 0) return []

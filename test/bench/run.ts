@@ -7,9 +7,9 @@ import type { Bench } from './bench.js'
 import { CONTESTANTS } from './contestants.js'
 import { startPostgres } from './database.js'
 import { generator } from './generator.js'
-import { describeMachine, pinToLoadCore } from './machine.js'
+import { coreTimes, describeMachine, pinToLoadCore, stolenSince } from './machine.js'
 import { HELP, type Known, type Options, readOptions, UsageError } from './options.js'
-import { builtIn } from './processes.js'
+import { builtIn, THIS_CHECKOUT } from './processes.js'
 import { printProfiles } from './profile.js'
 import { printOutcome, writeOutcome } from './report.js'
 import { WORKLOADS } from './workloads.js'
@@ -26,7 +26,7 @@ const main = async (options: Options): Promise<void> => {
   const folder = options.out ?? mkdtempSync(join(tmpdir(), 'heroes-bench-'))
   mkdirSync(folder, { recursive: true })
   if (options.build) {
-    for (const checkout of [join(import.meta.dirname, '../..'), options.before ?? []].flat()) build(checkout)
+    for (const checkout of [THIS_CHECKOUT, options.before ?? []].flat()) build(checkout)
   }
   pinToLoadCore()
   const started = performance.now()
@@ -53,10 +53,14 @@ const main = async (options: Options): Promise<void> => {
       const workload = WORKLOADS[name]
       if (workload === undefined) continue
       say(name)
+      const begun = coreTimes()
       try {
         const outcome = await workload(bench)
         console.log(printOutcome(outcome))
         if (options.profile) console.log(printProfiles(bench))
+        const stolen = stolenSince(begun)
+        if (stolen !== undefined)
+          console.log(`\nOf the time that the cores were wanted the host gave ${(stolen * 100).toFixed()} % to others.`)
         for (const file of writeOutcome(folder, name, outcome, conditions)) say(file)
       } catch (error) {
         // A workload that fails does not end the run, as the figures of the others are still wanted.

@@ -2,7 +2,7 @@ import type { Fact, Workload } from '../bench.js'
 import { checkCreates, checkReads, checkRefreshes } from '../checks.js'
 import { type ContestantName, usual } from '../contestants.js'
 import { createPlan, getPlan, refreshPlan } from '../plan.js'
-import { connectionSettings, type Race, ratioOf, rowsOf, run, samplesOf } from '../race.js'
+import { connectionSettings, type Race, ratioOf, rowsOf, run, runsIn, samplesOf } from '../race.js'
 
 /** What a change of the code may cost: no figure below this, as a ratio to the checkout that `--before` names. */
 const FLOOR = 0.95
@@ -52,10 +52,10 @@ export const before: Workload = async bench => {
     },
     refresh: {
       entrants: race(writes, []),
-      sizes: { ...sizes, chains: 2 * writes.length * chainsPerRun + 1 },
+      sizes: { ...sizes, chains: runsIn(writes) * chainsPerRun + 1 },
       fresh: true,
       check: running => checkRefreshes(running, 1),
-      plan: (running, _setting, turn) => refreshPlan(running, running.contestant.tokenPath, 2 + turn * chainsPerRun)
+      plan: (running, _setting, number) => refreshPlan(running, running.contestant.tokenPath, 2 + number * chainsPerRun)
     }
   }
   const rows = []

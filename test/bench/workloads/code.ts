@@ -2,7 +2,7 @@ import type { Workload } from '../bench.js'
 import { checkCodes } from '../checks.js'
 import { usual } from '../contestants.js'
 import { codePlan } from '../plan.js'
-import { connectionSettings, fact, type Race, ratioOf, rowsOf, run, samplesOf } from '../race.js'
+import { connectionSettings, fact, type Race, ratioOf, rowsOf, run, runsIn, samplesOf } from '../race.js'
 
 /** No contestant exchanges so many codes in a second. */
 const CODES_PER_SECOND = 30_000
@@ -11,8 +11,13 @@ const CODES_PER_SECOND = 30_000
 export const code: Workload = async bench => {
   const { rows = 100_000, seconds, warmUp } = bench.options
   const settings = connectionSettings(bench, [64])
-  const perSetting = (warmUp + seconds) * CODES_PER_SECOND
-  const sizes = { ...usual(rows), codes: settings.length * perSetting + 1 }
+  const warmUps = settings.length
+  /** The number of the run's first code. */
+  const firstOf = (number: number): number => {
+    const time = Math.min(number, warmUps) * warmUp + Math.max(0, number - warmUps) * seconds
+    return 2 + time * CODES_PER_SECOND
+  }
+  const sizes = { ...usual(rows), codes: firstOf(runsIn(settings)) }
   const race: Race = {
     entrants: [
       { name: 'a1', settings },
@@ -21,10 +26,7 @@ export const code: Workload = async bench => {
     sizes,
     fresh: true,
     check: running => checkCodes(running, 1),
-    plan: (_running, _setting, turn) => {
-      const timed = turn % 2 === 1 ? warmUp * CODES_PER_SECOND : 0
-      return codePlan(2 + Math.floor(turn / 2) * perSetting + timed)
-    }
+    plan: (_running, _setting, number) => codePlan(firstOf(number))
   }
   const results = await run(bench, race)
   await bench.postgres.forget(sizes)

@@ -5,12 +5,12 @@ import { CONTESTANTS, type ContestantName, usual } from '../contestants.js'
 import { measure } from '../measure.js'
 import { getPlan, type Plan } from '../plan.js'
 import { type Running, start } from '../processes.js'
-import { fact, ratioOf } from '../race.js'
+import { fact, inTurn, ratioOf } from '../race.js'
 
 const NAMES: readonly ContestantName[] = ['a1', 'heroes-pg', 'heroes-pg-before']
 
-/** In seconds. Node compiles a function after enough calls, and one connection makes few. */
-const LEAST_WARM_UP = 6
+/** Of the warm-up. V8 compiles a function after enough calls, and one connection makes few. */
+const MANY = 64
 /** In each round, for each contestant. */
 const TURNS = 7
 const TURN_SECONDS = 1
@@ -47,7 +47,7 @@ export const lone: Workload = async bench => {
         })
         alive.push({ entrant, running })
         await checkReads(running)
-        await measure(bench, running, plan(running), 1, Math.max(options.warmUp, LEAST_WARM_UP))
+        await measure(bench, running, plan(running), MANY, options.warmUp)
       }
       for (let turn = 0; turn < TURNS; turn++) {
         for (const { entrant, running } of inTurn(alive, turn)) {
@@ -79,6 +79,3 @@ export const lone: Workload = async bench => {
     ]
   }
 }
-
-/** Every second time in the opposite order. */
-const inTurn = <T>(all: readonly T[], turn: number): readonly T[] => (turn % 2 === 0 ? all : all.toReversed())

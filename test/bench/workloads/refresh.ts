@@ -2,7 +2,7 @@ import type { Workload } from '../bench.js'
 import { checkRefreshes } from '../checks.js'
 import { PEERS, usual } from '../contestants.js'
 import { refreshPlan } from '../plan.js'
-import { connectionSettings, fact, fastest, type Race, ratioOf, rowsOf, run, samplesOf } from '../race.js'
+import { connectionSettings, fact, fastest, type Race, ratioOf, rowsOf, run, runsIn, samplesOf } from '../race.js'
 
 /** The refresh grant, with as many chains as connections: each request uses the token of an earlier answer. */
 export const refresh: Workload = async bench => {
@@ -10,7 +10,7 @@ export const refresh: Workload = async bench => {
   const one = connectionSettings(bench, [64])
   // There are more chains than connections, as the load generator may make a request or two that it never sends.
   const chainsPerRun = 2 * Math.max(...all.map(({ connections }) => connections)) + 8
-  const sizes = { ...usual(bench.options.rows ?? 100_000), chains: 2 * all.length * chainsPerRun + 1 }
+  const sizes = { ...usual(bench.options.rows ?? 100_000), chains: runsIn(all) * chainsPerRun + 1 }
   const race: Race = {
     entrants: [
       { name: 'a1', settings: all },
@@ -23,7 +23,7 @@ export const refresh: Workload = async bench => {
     sizes,
     fresh: true,
     check: running => checkRefreshes(running, 1),
-    plan: (running, _setting, turn) => refreshPlan(running, running.contestant.tokenPath, 2 + turn * chainsPerRun)
+    plan: (running, _setting, number) => refreshPlan(running, running.contestant.tokenPath, 2 + number * chainsPerRun)
   }
   const results = await run(bench, race)
 

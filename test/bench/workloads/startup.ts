@@ -8,7 +8,7 @@ import { type Fact, median, type Workload } from '../bench.js'
 import { usual } from '../contestants.js'
 import { loadEmbedded } from '../database.js'
 import { onEveryCore, onNodeCore, residentMemory } from '../machine.js'
-import { BUILT, track } from '../processes.js'
+import { programIn, THIS_CHECKOUT, track } from '../processes.js'
 
 interface Start {
   readonly milliseconds: number
@@ -17,6 +17,7 @@ interface Start {
 
 interface Kind {
   readonly name: string
+  readonly checkout?: string
   readonly env: Readonly<Record<string, string>>
   /** Puts the command on its cores. */
   readonly place: (command: readonly string[]) => string[]
@@ -24,24 +25,42 @@ interface Kind {
   readonly goal?: number
 }
 
-/** The time from the command to the first answer, with a database that has its rows already. */
+/**
+ * The time from the command to the first answer, with a database that has its rows already. With `--before`, the other
+ * checkout starts in the same rounds, on a database that it has made itself and that has no rows.
+ */
 export const startup: Workload = async bench => {
   const sizes = usual(1000)
   const folder = join(bench.folder, 'embedded')
   await loadEmbedded(folder, sizes)
   const clone = await bench.postgres.clone(sizes)
+  const { before } = bench.options
+  const others: readonly Kind[] =
+    before === undefined
+      ? []
+      : [
+          {
+            name: `${EMBEDDED}, the other checkout`,
+            checkout: before,
+            env: { DATA_DIR: join(bench.folder, 'embedded-before') },
+            place: onEveryCore
+          }
+        ]
+  // The first start makes the database.
+  for (const kind of others) await startOnce(kind)
   const kinds: readonly Kind[] = [
     // As `npm start` finds it.
-    { name: 'the embedded database', env: { DATA_DIR: folder }, place: onEveryCore, floor: 1200, goal: 800 },
-    { name: 'the embedded database, on one core', env: { DATA_DIR: folder }, place: onNodeCore },
+    { name: EMBEDDED, env: { DATA_DIR: folder }, place: onEveryCore, floor: 1200, goal: 800 },
+    { name: `${EMBEDDED}, on one core`, env: { DATA_DIR: folder }, place: onNodeCore },
     { name: 'PostgreSQL', env: { DATABASE_URL: clone.url }, place: onNodeCore },
-    { name: 'memory', env: { DATABASE_URL: 'memory:' }, place: onNodeCore }
+    { name: 'memory', env: { DATABASE_URL: 'memory:' }, place: onNodeCore },
+    ...others
   ]
   const starts = kinds.map((): Start[] => [])
   for (let round = 0; round < Math.max(3, bench.options.rounds); round++) {
     for (const [index, kind] of kinds.entries()) starts[index]?.push(await startOnce(kind))
   }
-  const facts = kinds.flatMap(({ name, env: _env, place: _place, ...aims }, index): Fact[] => [
+  const facts = kinds.flatMap(({ name, checkout: _checkout, env: _env, place: _place, ...aims }, index): Fact[] => [
     {
       what: `first answer on ${name}`,
       value: median(starts[index]?.map(one => one.milliseconds) ?? []),
@@ -51,14 +70,26 @@ export const startup: Workload = async bench => {
     },
     { what: 'resident memory then', value: median(starts[index]?.map(one => one.memory) ?? []), unit: ' MB' }
   ])
+  if (others.length > 0) facts.push({ what: `${EMBEDDED}, × the other checkout`, value: ratio(starts), atMost: true })
   await clone.drop()
-  rmSync(folder, { recursive: true, force: true })
+  for (const made of [folder, ...others.map(({ env }) => String(env.DATA_DIR))])
+    rmSync(made, { recursive: true, force: true })
   return { title: 'start-up', rows: [], facts }
 }
 
-const startOnce = async ({ env, place }: Kind): Promise<Start> => {
+const EMBEDDED = 'the embedded database'
+
+/** Of the first kind's time to the last one's in the same round: the median. */
+const ratio = (starts: readonly (readonly Start[])[]): number =>
+  median(
+    (starts[0] ?? []).map(
+      ({ milliseconds }, round) => milliseconds / (starts.at(-1)?.[round]?.milliseconds ?? Number.NaN)
+    )
+  )
+
+const startOnce = async ({ checkout = THIS_CHECKOUT, env, place }: Kind): Promise<Start> => {
   const port = await freePort()
-  const [command = '', ...args] = place([process.execPath, join(BUILT, 'app/main.js'), 'serve'])
+  const [command = '', ...args] = place([process.execPath, programIn(checkout), 'serve'])
   const started = performance.now()
   const child = spawn(command, args, {
     stdio: ['ignore', 'ignore', 'pipe'],
