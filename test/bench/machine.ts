@@ -46,30 +46,6 @@ export const reserveHugePages = (pages: number): void => {
   }
 }
 
-/**
- * Of the time that the cores had something to do, the part in which the host gave them to others, between 0 and 1: the
- * second of two looks tells it. Undefined where the kernel does not tell it.
- */
-export const stolenSince = ([busyBefore, stolenBefore]: readonly [number, number]): number | undefined => {
-  const [busy, stolen] = coreTimes()
-  return busy > busyBefore ? (stolen - stolenBefore) / (busy - busyBefore) : undefined
-}
-
-/** How long all cores were wanted and how long they were not given, in ticks. Zeros where the kernel does not tell it. */
-export const coreTimes = (): [number, number] => {
-  try {
-    const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, stolen = 0] = readFileSync('/proc/stat', 'latin1')
-      .split('\n', 1)
-      .join()
-      .split(/\s+/)
-      .slice(1)
-      .map(Number)
-    return [user + nice + system + irq + softirq + stolen, stolen]
-  } catch {
-    return [0, 0]
-  }
-}
-
 /** The unit in which Linux tells times to processes is a hundredth of a second on every machine. */
 const TICKS_PER_SECOND = 100
 

@@ -19,7 +19,6 @@ export interface Options {
   /** False to measure a PostgreSQL without huge pages even where it could have them. */
   readonly hugePages: boolean
   /** True to keep the cores from sleeping deeply between two requests. */
-  readonly awake: boolean
   readonly profile: boolean
 }
 
@@ -39,7 +38,6 @@ export const HELP = `npm run bench [-- workload... [options]]
   --before FOLDER    another checkout, with its packages installed: what the workloads before and startup compare this one with
   --no-build         measure what the last run built
   --no-huge-pages    for PostgreSQL, which gets them where this process may reserve them (root on Linux)
-  --awake            wake every core thousands of times a second, so that none sleeps deeply: for few connections
   --cpu-prof         leave a profile of each contestant in the folder, and say what is in it
 `
 
@@ -74,7 +72,6 @@ export const readOptions = (argv: readonly string[], known: Known): Options => {
     before: values.before,
     build: values['no-build'] !== true,
     hugePages: values['no-huge-pages'] !== true,
-    awake: values.awake === true,
     profile: values['cpu-prof'] === true
   }
 }
@@ -103,7 +100,6 @@ const parse = (argv: readonly string[]) => {
         before: text,
         'no-build': flag,
         'no-huge-pages': flag,
-        awake: flag,
         'cpu-prof': flag
       }
     })

@@ -2,12 +2,11 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { keepAwake } from './awake.js'
 import type { Bench } from './bench.js'
 import { CONTESTANTS } from './contestants.js'
 import { startPostgres } from './database.js'
 import { generator } from './generator.js'
-import { coreTimes, describeMachine, pinToLoadCore, stolenSince } from './machine.js'
+import { describeMachine, pinToLoadCore } from './machine.js'
 import { HELP, type Known, type Options, readOptions, UsageError } from './options.js'
 import { builtIn, THIS_CHECKOUT } from './processes.js'
 import { printProfiles } from './profile.js'
@@ -34,11 +33,10 @@ const main = async (options: Options): Promise<void> => {
     process.stderr.write(`${((performance.now() - started) / 1000).toFixed(0).padStart(5)} s  ${text}\n`)
   }
   const postgres = await startPostgres(options)
-  if (options.awake) keepAwake()
   const bench: Bench = { options, postgres, folder, say }
   const conditions = {
     command: `npm run bench -- ${options.asked.join(' ')}`.trimEnd(),
-    machine: `${describeMachine()}${options.awake ? ', cores kept awake' : ''}`,
+    machine: describeMachine(),
     postgres: postgres.version,
     generator,
     rounds: options.rounds,
@@ -53,14 +51,10 @@ const main = async (options: Options): Promise<void> => {
       const workload = WORKLOADS[name]
       if (workload === undefined) continue
       say(name)
-      const begun = coreTimes()
       try {
         const outcome = await workload(bench)
         console.log(printOutcome(outcome))
         if (options.profile) console.log(printProfiles(bench))
-        const stolen = stolenSince(begun)
-        if (stolen !== undefined)
-          console.log(`\nOf the time that the cores were wanted the host gave ${(stolen * 100).toFixed()} % to others.`)
         for (const file of writeOutcome(folder, name, outcome, conditions)) say(file)
       } catch (error) {
         // A workload that fails does not end the run, as the figures of the others are still wanted.
