@@ -7,6 +7,7 @@ import { inOrder, insertAlone } from './insert-all.js'
 import { gather } from './lookup/gather.js'
 import { key, type Lookups } from './lookup/lookups.js'
 import { createTidying, SHORTEST_INDEXED } from './name-index.js'
+import { createRarePieces } from './rare-piece.js'
 import { heroes } from './schema.js'
 import { listed, manyRows, type Row, rowReader, typed } from './sql/columns.js'
 import { builder, withDriverErrors } from './sql/statements.js'
@@ -25,6 +26,12 @@ const LIST = `select ${listed(columns)} from hero where id > $1 order by id limi
 const LIST_BY_NAME = `
 select ${listed(columns)} from hero
 where id > $1 and name_lower like $2::text
+order by id limit $3`
+
+/** The index finds the names that have a piece of the part, and those without the whole part are left out. */
+const LIST_BY_PIECE = `
+select ${listed(columns)} from hero
+where id > $1 and name_lower like $2::text and strpos(name_lower, $4::text) > 0
 order by id limit $3`
 
 /** The pattern of LIKE for texts that contain this one. */
@@ -93,6 +100,7 @@ export const createHeroStore = (
   const { connections, write, transaction } = driver
   const writer = builder(write)
   const tidy = createTidying(driver)
+  const findRarePiece = createRarePieces()
 
   // A statement of its own: one that names the tables of tokens and grants would wait where they are locked.
   const insert = gather(
@@ -141,7 +149,10 @@ export const createHeroStore = (
       const rows = await transaction('list by name', async run => {
         // How many names have this part decides between the index of names and the order of ids.
         await run('set local plan_cache_mode = force_custom_plan', [])
-        return run(LIST_BY_NAME, values)
+        const piece = await findRarePiece(run, part)
+        return piece === undefined
+          ? run(LIST_BY_NAME, values)
+          : run(LIST_BY_PIECE, [after, containing(piece), limit, part])
       })
       tidy()
       return rows.map(readHero)

@@ -71,7 +71,9 @@ t.test('a part of a name finds what JavaScript finds, through the index too', as
   const { url, sql, open } = await createPlace(t)
   const names = [
     ...ODD_TEXTS.flatMap(text => [`${text}abc`, `ABC ${text} Ünï`, `${text}${text}${text}`]),
-    ...Array.from({ length: 3000 }, (_, i) => `hero ${i}`)
+    ...Array.from({ length: 3000 }, (_, i) => `hero ${i}`),
+    // It has the piece of `ero 29` that is sought through the index, and not the whole.
+    'solo 29'
   ]
   const first = await open()
   await first.migrate()
@@ -128,7 +130,9 @@ t.test('a rare part of a name is found through the index, and a frequent or shor
     return plan.flatMap(row => /(?:Index Scan using|Bitmap Index Scan on) (\w+)/.exec(row['QUERY PLAN'])?.[1] ?? [])
   }
   t.same(await indexesFor('hero 19999'), [INDEX])
+  t.match(sent.at(-1)?.values, [Number, '% 19999%', 10, 'hero 19999'], 'without what every name has')
   t.same(await indexesFor('hero'), ['hero_pkey'])
+  t.match(sent.at(-1)?.values, [Number, '%hero%', 10])
   t.same(await indexesFor('99'), ['hero_pkey'])
 })
 
