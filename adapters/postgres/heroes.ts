@@ -146,10 +146,10 @@ export const createHeroStore = (
       if (connections === undefined || part.length < SHORTEST_INDEXED) {
         return (await write(LIST_BY_NAME, values)).map(readHero)
       }
+      const piece = await findRarePiece(write, part)
       const rows = await transaction('list by name', async run => {
         // How many names have this part decides between the index of names and the order of ids.
         await run('set local plan_cache_mode = force_custom_plan', [])
-        const piece = await findRarePiece(run, part)
         return piece === undefined
           ? run(LIST_BY_NAME, values)
           : run(LIST_BY_PIECE, [after, containing(piece), limit, part])

@@ -46,6 +46,13 @@ t.test('without a sample there is no piece', async t => {
   t.equal(await createRarePieces()(run, 'hero 123'), undefined)
 })
 
+t.test('where the sample may not be read there is no piece', async t => {
+  const refuse: Run = async () => {
+    throw new Error('permission denied for view pg_stats')
+  }
+  t.equal(await createRarePieces()(refuse, 'hero 123'), undefined)
+})
+
 t.test('the sample is read once a minute', async t => {
   let now = 0
   const { run, asked } = serve(HEROES)
