@@ -21,28 +21,40 @@ const SAMPLE = `
  * failure must harm no other.
  */
 export const createRarePieces = (now = () => performance.now()) => {
-  let sample: readonly string[] = []
+  let frequent: ReadonlySet<string> = new Set()
   let end = Number.NEGATIVE_INFINITY
   return async (run: Run, part: string): Promise<string | undefined> => {
     if (now() >= end) {
-      // A search does without where a role may not read it.
-      sample = (await run(SAMPLE, []).catch(() => [])).map(([name]) => String(name))
+      // Before the answer, so that searches that come meanwhile do not ask as well.
       end = now() + LIFETIME
+      // A search does without where a role may not read it.
+      frequent = frequentIn((await run(SAMPLE, []).catch(() => [])).map(([name]) => String(name)))
     }
-    return rarePiece(part, sample)
+    return rarePiece(part, frequent)
   }
 }
 
-const rarePiece = (part: string, names: readonly string[]): string | undefined => {
-  const isFrequent = (text: string): boolean => names.filter(name => name.includes(text)).length > names.length / 2
-  // Half of a surrogate pair would be no text.
-  const characters = [...part]
-  let longest: readonly string[] = []
-  let begin = 0
-  for (let at = SHORTEST; at <= characters.length; at++) {
-    const start = at - SHORTEST
-    if (isFrequent(characters.slice(start, at).join(''))) begin = start + 1
-    else if (at - begin > longest.length) longest = characters.slice(begin, at)
+/** Every three characters of the text that follow each other. Half of a surrogate pair would be no text. */
+const trigramsOf = (characters: readonly string[]): string[] =>
+  characters.slice(SHORTEST - 1).map((_, at) => characters.slice(at, at + SHORTEST).join(''))
+
+const frequentIn = (names: readonly string[]): ReadonlySet<string> => {
+  const counts = new Map<string, number>()
+  for (const name of names) {
+    for (const trigram of new Set(trigramsOf([...name]))) counts.set(trigram, (counts.get(trigram) ?? 0) + 1)
   }
-  return longest.length === 0 || longest.length === characters.length ? undefined : longest.join('')
+  return new Set([...counts].filter(([, count]) => count > names.length / 2).map(([trigram]) => trigram))
+}
+
+const rarePiece = (part: string, frequent: ReadonlySet<string>): string | undefined => {
+  const characters = [...part]
+  let longest = { begin: 0, end: 0 }
+  let begin = 0
+  for (const [at, trigram] of trigramsOf(characters).entries()) {
+    const end = at + SHORTEST
+    if (frequent.has(trigram)) begin = at + 1
+    else if (end - begin > longest.end - longest.begin) longest = { begin, end }
+  }
+  const piece = characters.slice(longest.begin, longest.end)
+  return piece.length === 0 || piece.length === characters.length ? undefined : piece.join('')
 }

@@ -53,6 +53,14 @@ t.test('where the sample may not be read there is no piece', async t => {
   t.equal(await createRarePieces()(refuse, 'hero 123'), undefined)
 })
 
+t.test('searches that come before the sample is there do not ask for it as well', async t => {
+  const { run, asked } = serve(HEROES)
+  const findPiece = createRarePieces()
+  t.same(await Promise.all([findPiece(run, 'hero 123'), findPiece(run, 'hero 123')]), ['o 123', undefined])
+  t.equal(await findPiece(run, 'hero 123'), 'o 123')
+  t.equal(asked(), 1)
+})
+
 t.test('the sample is read once a minute', async t => {
   let now = 0
   const { run, asked } = serve(HEROES)
