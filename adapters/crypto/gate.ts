@@ -29,9 +29,10 @@ const DURATION_WEIGHT = 1 / 8
 const REST = 6
 /**
  * The same factor for the rest that every place keeps however many calls wait: calls that would leave no time for it
- * are refused.
+ * are refused. It is small, because a client that is refused may come again at once, and hundreds of refusals a second
+ * take more from other requests than the rest would give them.
  */
-const LEAST_REST = 1
+const LEAST_REST = 1 / 2
 /** Below this average utilization of the event loop no place rests. */
 const IDLE = 0.3
 /**
