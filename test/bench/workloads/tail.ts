@@ -23,13 +23,18 @@ export const tail: Workload = async bench => {
     const running = await start(CONTESTANTS['heroes-pg'], { sizes, databaseUrl: clone.url, folder })
     try {
       const reads = getPlan(running, '/heroes/{hero}', sizes.tokens, 1000)
-      await measure(bench, running, reads, CONNECTIONS, warmUp)
+      const besideLists = async (seconds: number) => {
+        const list = startLoad(running.url, getPlan(running, '/heroes', sizes.tokens, LIST), 1, seconds + 1)
+        const sample = await measure(bench, running, reads, CONNECTIONS, seconds)
+        const { requests, refused, failed } = await list.done
+        if (refused + failed > 0) throw new Error(`${refused + failed} lists were refused or lost`)
+        return { sample, rate: requests / (seconds + 1) }
+      }
+      await besideLists(warmUp)
       alone.push(await measure(bench, running, reads, CONNECTIONS, seconds))
-      const list = startLoad(running.url, getPlan(running, '/heroes', sizes.tokens, LIST), 1, seconds + 1)
-      beside.push(await measure(bench, running, reads, CONNECTIONS, seconds))
-      const { requests, refused, failed } = await list.done
-      if (refused + failed > 0) throw new Error(`${refused + failed} lists were refused or lost`)
-      lists.push(requests / (seconds + 1))
+      const { sample, rate } = await besideLists(seconds)
+      beside.push(sample)
+      lists.push(rate)
       bench.say(`round ${round + 1}: p99 ${alone.at(-1)?.p99} µs alone, ${beside.at(-1)?.p99} µs beside lists`)
     } finally {
       await running.stop()
