@@ -7,7 +7,8 @@ import type { HttpError } from './errors.js'
 export interface Connection {
   /**
    * The response to the latest request. Node sends the answers of a connection in the order of its requests, so when
-   * this response is sent, all of them are.
+   * this response is sent, all of them are. Undefined before the first request, and once the latest has arrived whole and is
+   * answered.
    */
   latest: ServerResponse | undefined
   /** True once an answer has been chosen to end the connection. */
@@ -73,6 +74,21 @@ export const connectionOf = (socket: Socket & { [CONNECTION]?: Connection }): Co
 const reading = new WeakMap<ServerResponse, FastifyReply>()
 /** The refusals of bodies that turned out to be malformed before the server began to read them. */
 const refusals = new WeakMap<ServerResponse, HttpError>()
+
+/**
+ * Notes the response to the latest request, and forgets it when it is over. Otherwise each quick garbage collection would
+ * copy the last request of each connection that is open and quiet: beside 320 of them that took a twelfth of the core.
+ */
+export const setLatest = (connection: Connection, response: ServerResponse): void => {
+  connection.latest = response
+  response.on('close', forget)
+}
+
+function forget(this: ServerResponse): void {
+  const connection = connectionOf(this.req.socket)
+  // What is broken in a body that has been answered belongs to no new request, see breakOff.
+  if (connection.latest === this && this.req.complete) connection.latest = undefined
+}
 
 /** True while requests are held back. */
 export const isHolding = ({ held }: Connection): boolean => held !== undefined && held.length > 0

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { type Arrived, type Connection, connectionOf, isHolding } from './connections.js'
+import { type Arrived, type Connection, connectionOf, isHolding, setLatest } from './connections.js'
 import { hasBody } from './framing.js'
 
 /** What Node calls for a request whose head has arrived. */
@@ -108,7 +108,7 @@ export const createTurns = (handle: Handle): Handle => {
     const connection = connectionOf(socket)
     const { latest } = connection
     if (connection.ending) return
-    connection.latest = response
+    setLatest(connection, response)
     inSuccession = connection === latestConnection ? inSuccession + 1 : 1
     latestConnection = connection
     const each = { request, response, at: performance.now() }

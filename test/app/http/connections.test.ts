@@ -1,8 +1,10 @@
+import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { jsonRoutes } from '../../../app/http/bodies.js'
+import { type Connection, connectionOf } from '../../../app/http/connections.js'
 import { DomainError } from '../../../core/index.js'
 import { CONSTANT_HEADERS, createTestHttp, listen } from '../../support/http.js'
 import { createSampleHttp, createSlowHttp, getSlow, postSlow } from '../../support/sample-routes.js'
@@ -219,6 +221,26 @@ t.test(
     }
   }
 )
+
+t.test('a connection that stays open keeps nothing of a request that is answered', async t => {
+  const { http, arrived, answer } = createSlowHttp()
+  let connection: Connection | undefined
+  http.server.on('connection', socket => {
+    connection = connectionOf(socket)
+  })
+  await http.listen({ host: '127.0.0.1', port: 0 })
+  t.teardown(() => http.close())
+  const { socket, received } = dial(http.listeningOrigin)
+  socket.write(getSlow('one') + postSlow('two'))
+  await arrived
+  await turns(1)
+  t.ok(connection?.latest, 'while its answer is awaited, it is known')
+  answer()
+  while (!received().includes('"two"')) await once(socket, 'data')
+  await turns(10)
+  t.equal(connection?.latest, undefined)
+  socket.destroy()
+})
 
 t.test('a server that closes answers every request, and ends a connection with the last of its answers', async t => {
   const { http, arrived, answer } = createSlowHttp()
