@@ -69,6 +69,7 @@ const weather = async (bench: Bench, everyCore: boolean): Promise<Weather> => {
         // Without reads beside them logins are served at three times the rate, so they end with the reads.
         load.stop()
         const done = await load.done
+        if (done.failed > 0) throw new Error(`${done.failed} logins were lost`)
         await settle(running)
         return { sample, done }
       }
