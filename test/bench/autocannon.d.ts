@@ -24,6 +24,6 @@ declare module 'autocannon' {
     readonly timeout: number
     readonly connectionRate?: number
     readonly requests: readonly Request[]
-  }): Promise<Result>
+  }): Promise<Result> & { stop(): void }
   export = autocannon
 }

@@ -50,7 +50,7 @@ const next = (): Next => {
   }
 }
 
-const result = await autocannon({
+const run = autocannon({
   url,
   connections,
   duration: seconds,
@@ -71,6 +71,9 @@ const result = await autocannon({
   ]
 })
 
+// As wrk does, it prints the figures so far.
+process.once('SIGINT', () => run.stop())
+const result = await run
 console.log(
   JSON.stringify({
     requests: result.requests.total,
