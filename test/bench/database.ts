@@ -25,6 +25,8 @@ export interface Postgres {
   clone(sizes: Sizes, prepare?: Prepare): Promise<Clone>
   /** Drops the loaded database that is copied, to free its space on the disk. */
   forget(sizes: Sizes, prepare?: Prepare): Promise<void>
+  /** The postmaster and its backends. */
+  pids(): readonly number[]
   /** The processor time of the server since its start, in seconds. */
   cpu(): number
   remove(): Promise<void>
@@ -109,6 +111,7 @@ export const startPostgres = async ({ hugePages }: Pick<Options, 'hugePages'>): 
       if (source !== undefined) await admin.unsafe(`drop database ${await source} with (force)`)
     },
 
+    pids: () => familyOf(postmaster),
     cpu: () => cpuSeconds(familyOf(postmaster)),
 
     async remove() {

@@ -2,27 +2,25 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { arch, availableParallelism, cpus, platform, release, totalmem } from 'node:os'
 
-/** The first core is for the load and PostgreSQL, the second for Node: on one core, each would slow the other. */
-const LOAD_CORE = 0
-const NODE_CORE = 1
+/**
+ * The first core is for the load and PostgreSQL, the second for Node: on one core, each would slow the other. What is to
+ * run as in production has every core.
+ */
+const CORES = { load: '0', node: '1', every: `0-${cpus().length - 1}` }
+
+export type Cores = keyof typeof CORES
 
 const pinned =
-  platform() === 'linux' &&
-  availableParallelism() > 1 &&
-  spawnSync('taskset', ['-c', String(NODE_CORE), 'true']).status === 0
+  platform() === 'linux' && availableParallelism() > 1 && spawnSync('taskset', ['-c', CORES.node, 'true']).status === 0
 
-/** Binds this process, and the load generators and PostgreSQL that it starts afterwards, to the core of the load. */
-export const pinToLoadCore = (): void => {
-  if (pinned) spawnSync('taskset', ['-a', '-p', '-c', String(LOAD_CORE), String(process.pid)])
+/** A command line that runs on these cores. Without it a process would inherit the binding of this one. */
+export const commandOn = (cores: Cores, command: readonly string[]): string[] =>
+  pinned ? ['taskset', '-c', CORES[cores], ...command] : [...command]
+
+/** Binds the processes, and what they start afterwards, to these cores. */
+export const bindTo = (cores: Cores, pids: readonly number[]): void => {
+  if (pinned) for (const pid of pids) spawnSync('taskset', ['-a', '-p', '-c', CORES[cores], String(pid)])
 }
-
-/** A command line that runs on Node's core. */
-export const onNodeCore = (command: readonly string[]): string[] =>
-  pinned ? ['taskset', '-c', String(NODE_CORE), ...command] : [...command]
-
-/** A command line that runs on every core. Without it a process would inherit the binding of this one. */
-export const onEveryCore = (command: readonly string[]): string[] =>
-  pinned ? ['taskset', '-c', `0-${cpus().length - 1}`, ...command] : [...command]
 
 const HUGE_PAGES = '/proc/sys/vm/nr_hugepages'
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bench, Sample } from './bench.js'
 import { type Load, runLoad } from './generator.js'
-import { cpuSeconds, familyOf, residentMemory } from './machine.js'
+import { bindTo, type Cores, cpuSeconds, familyOf, residentMemory } from './machine.js'
 import type { Plan } from './plan.js'
 import type { Running } from './processes.js'
 
@@ -26,6 +26,23 @@ export const measure = async (
     nodeCpu: ((after.node - before.node) * 1e6) / load.requests,
     postgresCpu: ((after.postgres - before.postgres) * 1e6) / load.requests,
     memory: familyOf(running.pid).reduce((sum, pid) => sum + residentMemory(pid), 0)
+  }
+}
+
+/**
+ * PostgreSQL and the load may use every core while the work is done, as the contestants that it starts do. Bound to one
+ * of their cores, both would wait for the contestant there while the other core is idle.
+ */
+export const onEveryCore = async <Result>(
+  { postgres }: Pick<Bench, 'postgres'>,
+  work: () => Promise<Result>
+): Promise<Result> => {
+  const bind = (cores: Cores): void => bindTo(cores, [process.pid, ...postgres.pids()])
+  bind('every')
+  try {
+    return await work()
+  } finally {
+    bind('load')
   }
 }
 

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../support/ports.js'
 import type { Contestant } from './contestants.js'
 import { type ContestantSettings, SETTINGS, type Sizes } from './data.js'
-import { onEveryCore, onNodeCore } from './machine.js'
+import { type Cores, commandOn } from './machine.js'
 import type { Target } from './plan.js'
 
 /** Where `build` puts the service and the contestants of a checkout, compiled alike. */
@@ -35,8 +35,8 @@ export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>
   /** The folder for its output and its own secrets. */
   readonly folder: string
-  /** True when the contestant's threads may use every core, as in production. Otherwise they share one core. */
-  readonly everyCore?: boolean
+  /** The cores that the contestant's threads may use: by default they share one. */
+  readonly cores?: Cores
   /** The checkout that `--before` names. */
   readonly before?: string | undefined
   /** The folder for a profile. */
@@ -67,8 +67,7 @@ export const start = async (contestant: Contestant, options: StartOptions): Prom
       ? [programIn(checkout), 'serve']
       : [join(builtIn(checkout), `test/bench/contestants/${contestant.script}.js`)]
   const flags = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]
-  const place = options.everyCore === true ? onEveryCore : onNodeCore
-  const [command = '', ...args] = place([process.execPath, ...flags, ...script])
+  const [command = '', ...args] = commandOn(options.cores ?? 'node', [process.execPath, ...flags, ...script])
   const log = join(folder, `${contestant.name}.log`)
   const output = openSync(log, 'w')
   const child = spawn(command, args, {

@@ -6,7 +6,7 @@ import type { Bench } from './bench.js'
 import { CONTESTANTS } from './contestants.js'
 import { startPostgres } from './database.js'
 import { generator } from './generator.js'
-import { describeMachine, pinToLoadCore } from './machine.js'
+import { bindTo, describeMachine } from './machine.js'
 import { HELP, type Known, type Options, readOptions, UsageError } from './options.js'
 import { builtIn, THIS_CHECKOUT } from './processes.js'
 import { printProfiles } from './profile.js'
@@ -27,7 +27,8 @@ const main = async (options: Options): Promise<void> => {
   if (options.build) {
     for (const checkout of [THIS_CHECKOUT, options.before ?? []].flat()) build(checkout)
   }
-  pinToLoadCore()
+  // PostgreSQL and the load generators inherit it.
+  bindTo('load', [process.pid])
   const started = performance.now()
   const say = (text: string): void => {
     process.stderr.write(`${((performance.now() - started) / 1000).toFixed(0).padStart(5)} s  ${text}\n`)

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { type Fact, median, type Workload } from '../bench.js'
-import { onNodeCore } from '../machine.js'
+import { commandOn } from '../machine.js'
 import { BUILT } from '../processes.js'
 
 /** The use cases in one process on memory stores, as tests use them. */
@@ -9,7 +9,7 @@ export const inProcess: Workload = async bench => {
   const rates: { alone: number; together: number }[] = []
   for (let round = 0; round < bench.options.rounds; round++) {
     const script = join(BUILT, 'test/bench/contestants/in-process.js')
-    const [command = '', ...args] = onNodeCore([process.execPath, script, String(bench.options.seconds)])
+    const [command = '', ...args] = commandOn('node', [process.execPath, script, String(bench.options.seconds)])
     const { stdout, stderr, status } = spawnSync(command, args, { encoding: 'utf8' })
     if (status !== 0) throw new Error(stderr)
     rates.push(JSON.parse(stdout))

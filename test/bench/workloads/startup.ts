@@ -1,13 +1,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../../support/ports.js'
 import { type Fact, median, type Workload } from '../bench.js'
 import { usual } from '../contestants.js'
 import { loadEmbedded } from '../database.js'
-import { onEveryCore, onNodeCore, residentMemory } from '../machine.js'
+import { type Cores, commandOn, residentMemory } from '../machine.js'
 import { programIn, THIS_CHECKOUT, track } from '../processes.js'
 
 interface Start {
@@ -19,8 +20,7 @@ interface Kind {
   readonly name: string
   readonly checkout?: string
   readonly env: Readonly<Record<string, string>>
-  /** Puts the command on its cores. */
-  readonly place: (command: readonly string[]) => string[]
+  readonly cores: Cores
   readonly floor?: number
   readonly goal?: number
 }
@@ -43,24 +43,24 @@ export const startup: Workload = async bench => {
             name: `${EMBEDDED}, the other checkout`,
             checkout: before,
             env: { DATA_DIR: join(bench.folder, 'embedded-before') },
-            place: onEveryCore
+            cores: 'every'
           }
         ]
   // The first start makes the database.
   for (const kind of others) await startOnce(kind)
   const kinds: readonly Kind[] = [
     // As `npm start` finds it.
-    { name: EMBEDDED, env: { DATA_DIR: folder }, place: onEveryCore, floor: 1200, goal: 800 },
-    { name: `${EMBEDDED}, on one core`, env: { DATA_DIR: folder }, place: onNodeCore },
-    { name: 'PostgreSQL', env: { DATABASE_URL: clone.url }, place: onNodeCore },
-    { name: 'memory', env: { DATABASE_URL: 'memory:' }, place: onNodeCore },
+    { name: EMBEDDED, env: { DATA_DIR: folder }, cores: 'every', floor: 1200, goal: 800 },
+    { name: `${EMBEDDED}, on one core`, env: { DATA_DIR: folder }, cores: 'node' },
+    { name: 'PostgreSQL', env: { DATABASE_URL: clone.url }, cores: 'node' },
+    { name: 'memory', env: { DATABASE_URL: 'memory:' }, cores: 'node' },
     ...others
   ]
   const starts = kinds.map((): Start[] => [])
   for (let round = 0; round < Math.max(3, bench.options.rounds); round++) {
     for (const [index, kind] of kinds.entries()) starts[index]?.push(await startOnce(kind))
   }
-  const facts = kinds.flatMap(({ name, checkout: _checkout, env: _env, place: _place, ...aims }, index): Fact[] => [
+  const facts = kinds.flatMap(({ name, checkout: _checkout, env: _env, cores: _cores, ...aims }, index): Fact[] => [
     {
       what: `first answer on ${name}`,
       value: median(starts[index]?.map(one => one.milliseconds) ?? []),
@@ -87,9 +87,9 @@ const ratio = (starts: readonly (readonly Start[])[]): number =>
     )
   )
 
-const startOnce = async ({ checkout = THIS_CHECKOUT, env, place }: Kind): Promise<Start> => {
+const startOnce = async ({ checkout = THIS_CHECKOUT, env, cores }: Kind): Promise<Start> => {
   const port = await freePort()
-  const [command = '', ...args] = place([process.execPath, programIn(checkout), 'serve'])
+  const [command = '', ...args] = commandOn(cores, [process.execPath, programIn(checkout), 'serve'])
   const started = performance.now()
   const child = spawn(command, args, {
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -101,14 +101,27 @@ const startOnce = async ({ checkout = THIS_CHECKOUT, env, place }: Kind): Promis
     complaint += data
   })
   try {
-    while (!(await answersReady(port))) {
+    while (!((await isOpen(port)) && (await answersReady(port)))) {
       if (child.exitCode !== null) throw new Error(complaint)
-      await sleep(2)
+      await sleep(5)
     }
     return { milliseconds: performance.now() - started, memory: residentMemory(child.pid ?? 0) }
   } finally {
     child.kill('SIGTERM')
     if (child.exitCode === null) await once(child, 'exit')
+  }
+}
+
+/** Takes less of a core that the start needs than a request does. */
+const isOpen = async (port: number): Promise<boolean> => {
+  const socket = connect(port, '127.0.0.1')
+  try {
+    await once(socket, 'connect')
+    return true
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
   }
 }
 

@@ -4,7 +4,7 @@ import { type Bench, median, type Sample, type Workload } from '../bench.js'
 import { checkReads } from '../checks.js'
 import { CONTESTANTS, usual } from '../contestants.js'
 import { cpuSeconds, familyOf } from '../machine.js'
-import { measure } from '../measure.js'
+import { measure, onEveryCore } from '../measure.js'
 import { createPlan, getPlan, loginPlan, type Plan } from '../plan.js'
 import { type Running, start } from '../processes.js'
 import { fact, ratioOf } from '../race.js'
@@ -21,7 +21,9 @@ interface Shared extends Sample {
  * turns. PostgreSQL and the load share the cores with the workers, so their shares are told: what they take is not
  * there for a second worker.
  */
-export const workers: Workload = async bench => {
+export const workers: Workload = bench => onEveryCore(bench, () => compare(bench))
+
+const compare: Workload = async bench => {
   const { rounds, seconds, warmUp } = bench.options
   const sizes = usual(bench.options.rows ?? 100_000)
   const reads = (running: Running): Plan => getPlan(running, running.contestant.readPath, sizes.tokens, sizes.heroes)
@@ -33,7 +35,7 @@ export const workers: Workload = async bench => {
     { name: 'logins', connections: 8, plan: loginPlan }
   ]
   const clone = await bench.postgres.clone(sizes)
-  const options = { sizes, databaseUrl: clone.url, folder: join(bench.folder, 'contestants'), everyCore: true }
+  const options = { sizes, databaseUrl: clone.url, folder: join(bench.folder, 'contestants'), cores: 'every' } as const
   const one = await start(CONTESTANTS['heroes-pg'], options)
   const two = await start(CONTESTANTS['heroes-pg-workers'], options)
   const turns = kinds.map(kind => ({
