@@ -45,9 +45,13 @@ export const connectionSettings = (bench: Bench, own: readonly number[]): Settin
   (bench.options.connections ?? own).map(connections => ({
     label: `${connections}`,
     connections,
-    // What few connections measure follows every change of the disk's and the processors' speed: a factor of two within seconds.
-    ...(connections <= 4 && { shortRuns: 8 })
+    // The disk and the processors change their speed by a factor of two within seconds, and what few connections measure
+    // follows every change.
+    shortRuns: connections <= 4 ? 8 : turnsIn(bench.options.seconds)
   }))
+
+/** How many turns of a second there are instead of one of so many seconds. */
+export const turnsIn = (seconds: number): number => Math.max(1, Math.round(seconds))
 
 const timedRuns = ({ shortRuns = 1 }: Setting): number => shortRuns
 

@@ -7,7 +7,7 @@ import { cpuSeconds, familyOf } from '../machine.js'
 import { measure, onEveryCore } from '../measure.js'
 import { createPlan, getPlan, loginPlan, type Plan } from '../plan.js'
 import { type Running, start } from '../processes.js'
-import { fact, ratioOf } from '../race.js'
+import { fact, inTurn, ratioOf, turnsIn } from '../race.js'
 
 /** A sample, and how much of the processor time of all cores went where meanwhile, in percent. */
 interface Shared extends Sample {
@@ -50,10 +50,15 @@ const compare: Workload = async bench => {
     }
     for (let round = 0; round < rounds; round++) {
       for (const { name, connections, plan, one, two } of turns) {
-        for (const { running, samples } of round % 2 === 0 ? [one, two] : [two, one]) {
-          samples.push(await share(bench, running, plan(running), connections, seconds))
+        // Of a second each, as in a race.
+        for (let time = 0; time < turnsIn(seconds); time++) {
+          for (const { running, samples } of inTurn([one, two], round + time)) {
+            samples.push(await share(bench, running, plan(running), connections, 1))
+          }
         }
-        const [alone, both] = [one, two].map(({ samples }) => Math.round(samples.at(-1)?.rate ?? 0))
+        const [alone, both] = [one, two].map(({ samples }) => {
+          return Math.round(median(samples.slice(-turnsIn(seconds)).map(({ rate }) => rate)))
+        })
         bench.say(`round ${round + 1}: ${name} at ${connections}: ${alone}/s with one worker, ${both}/s with two`)
       }
     }
