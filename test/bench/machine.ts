@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { arch, availableParallelism, cpus, platform, release, totalmem } from 'node:os'
+import { median } from './bench.js'
 
 /**
  * The first core is for the load and PostgreSQL, the second for Node: on one core, each would slow the other. What is to
@@ -96,7 +97,27 @@ export const residentMemory = (pid: number): number => {
 export const describeMachine = (): string => {
   const gigabytes = Math.round(totalmem() / 2 ** 30)
   const cores = pinned
-    ? 'Node on one, load generator and PostgreSQL on another'
+    ? `Node on one, load generator and PostgreSQL on another; the same work takes ${workOn('node')} ms on the one and ${workOn('load')} on the other`
     : 'NOT pinned: taskset or a second core is missing'
   return `${cpus()[0]?.model ?? arch()}, ${cpus().length} cores (${cores}), ${gigabytes} GB, ${platform()} ${release()}, Node ${process.version}`
 }
+
+/**
+ * The median of the milliseconds that a few processes take for the same work on these cores. A core of a virtual machine
+ * is slower while another machine works on the same processor.
+ */
+const workOn = (cores: Cores): string => {
+  const [command = '', ...args] = commandOn(cores, [process.execPath, '--eval', WORK])
+  return median([1, 2, 3].map(() => Number(spawnSync(command, args, { encoding: 'utf8' }).stdout))).toFixed()
+}
+
+/** Reaches more memory than the caches of one core hold, as the service does. A loop over numbers tells nothing of them. */
+const WORK = `
+const heroes = Array.from({ length: 200_000 }, (_, id) => ({ id, name: 'hero ' + id, teams: [id] }))
+const work = () => {
+  const begun = performance.now()
+  for (let from = 0; from < 200_000; from += 1000) JSON.stringify(heroes.slice(from, from + 300))
+  return performance.now() - begun
+}
+for (let run = 0; run < 10; run++) work()
+console.log(work())`
