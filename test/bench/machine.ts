@@ -103,15 +103,15 @@ export const describeMachine = (): string => {
 }
 
 /**
- * The median of the milliseconds that a few processes take for the same work on these cores. A core of a virtual machine
- * is slower while another machine works on the same processor.
+ * The median of the milliseconds that a few processes take for the same work on these cores. The cores of a virtual
+ * machine may differ by half, for minutes and longer.
  */
 const workOn = (cores: Cores): string => {
   const [command = '', ...args] = commandOn(cores, [process.execPath, '--eval', WORK])
   return median([1, 2, 3].map(() => Number(spawnSync(command, args, { encoding: 'utf8' }).stdout))).toFixed()
 }
 
-/** Reaches more memory than the caches of one core hold, as the service does. A loop over numbers tells nothing of them. */
+/** Reaches a good deal of memory, as the service does. */
 const WORK = `
 const heroes = Array.from({ length: 200_000 }, (_, id) => ({ id, name: 'hero ' + id, teams: [id] }))
 const work = () => {
