@@ -12,7 +12,7 @@ import { heroes } from './schema.js'
 import { listed, manyRows, type Row, rowReader, typed } from './sql/columns.js'
 import { builder, withDriverErrors } from './sql/statements.js'
 import { IS_LIVE } from './sql/token-rows.js'
-import { bytesList, instantList } from './sql/values.js'
+import { bytes, bytesList, instantList } from './sql/values.js'
 
 const columns = { id: typed(heroes.id), name: typed(heroes.name) }
 const toHero = ({ id, name }: Row): Hero => ({ id: Number(id), name: String(name) })
@@ -70,6 +70,18 @@ with requested as materialized (
 select *, null from stored
 union all select ${nulls.join()}, name from requested where not authorized`
 
+/** The same for one hero, in four fifths of the time: whether its token is valid, and its id unless the name is taken. */
+const INSERT_ONE_IF_AUTHORIZED = `
+with authorized as materialized (
+  select true from token where access_digest = $3 and ${IS_LIVE} and expirationdate > $4
+), stored as (
+  insert into hero (name, name_lower)
+  select $1, $2 from authorized
+  on conflict (name) do nothing
+  returning ${listed({ id: columns.id })} as id
+)
+select exists (select from authorized), (select id from stored)`
+
 interface Authorized {
   readonly hero: NewHero
   readonly access: Digest
@@ -126,7 +138,16 @@ export const createHeroStore = (
       tidy()
       return wanted.map(({ hero }) => outcomes.get(hero.name))
     },
-    { keyOf: ({ hero }) => hero.name }
+    {
+      keyOf: ({ hero }) => hero.name,
+      async writeOne({ hero, access, at }) {
+        const { name, nameLower } = toRow(hero)
+        const [[isAuthorized, id] = []] = await write(INSERT_ONE_IF_AUTHORIZED, [name, nameLower, bytes(access), at])
+        tidy()
+        if (isAuthorized !== true) return 'refused'
+        return id === null ? undefined : { id: Number(id), name }
+      }
+    }
   )
 
   return {

@@ -35,9 +35,15 @@ export const authorizedHeroContract = (test: TestFunction, createStores: CreateS
       const second = await insertIfAuthorized({ name: 'Bee' }, own.accessDigest, at(0))
       const third = await insertIfAuthorized({ name: 'Cat' }, successor.accessDigest, at(0))
       assert.deepEqual(await heroes.list({}), [first, second, third])
+      const together = await Promise.all([
+        insertIfAuthorized({ name: 'Dog' }, token.accessDigest, at(59.999)),
+        insertIfAuthorized({ name: 'Eel' }, own.accessDigest, at(0)),
+        insertIfAuthorized({ name: 'Fox' }, successor.accessDigest, at(0))
+      ])
+      assert.deepEqual(await heroes.list({}), [first, second, third, ...together])
       assert.deepEqual(
         (await heroes.list({})).map(({ name }) => name),
-        ['Ant', 'Bee', 'Cat']
+        ['Ant', 'Bee', 'Cat', 'Dog', 'Eel', 'Fox']
       )
     }
   )
@@ -52,6 +58,13 @@ export const authorizedHeroContract = (test: TestFunction, createStores: CreateS
       for (const [what, { accessDigest }] of Object.entries(refused)) {
         assert.equal(await insertIfAuthorized({ name: 'Ant' }, accessDigest, at(60)), 'refused', what)
       }
+      const together = Object.entries(refused).map(([what, { accessDigest }]) =>
+        insertIfAuthorized({ name: what }, accessDigest, at(60))
+      )
+      assert.deepEqual(
+        await Promise.all(together),
+        together.map(() => 'refused')
+      )
       const live = await logIn(stores, parties)
       for (const digest of [someDigest(), live.refreshDigest]) {
         assert.equal(await insertIfAuthorized({ name: 'Ant' }, digest, at(0)), 'refused')
@@ -70,7 +83,14 @@ export const authorizedHeroContract = (test: TestFunction, createStores: CreateS
       const hero = await heroes.insert({ name: 'Ant' })
       assert.equal(await insertIfAuthorized({ name: 'Ant' }, someDigest(), at(0)), 'refused')
       assert.equal(await insertIfAuthorized({ name: 'Ant' }, token.accessDigest, at(0)), undefined)
-      assert.deepEqual(await heroes.list({}), [hero])
+      const bee = await heroes.insert({ name: 'Bee' })
+      const together = [
+        insertIfAuthorized({ name: 'Ant' }, someDigest(), at(0)),
+        insertIfAuthorized({ name: 'Bee' }, token.accessDigest, at(0)),
+        insertIfAuthorized({ name: 'Cat' }, token.accessDigest, at(0))
+      ] as const
+      assert.deepEqual([await together[0], await together[1]], ['refused', undefined])
+      assert.deepEqual(await heroes.list({}), [hero, bee, await together[2]])
     }
   )
 

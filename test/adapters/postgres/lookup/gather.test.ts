@@ -49,6 +49,28 @@ t.test('items that are added in one turn of the event loop share a statement', a
   t.strictSame(statements, [[1, 2, 3, 4]])
 })
 
+t.test('an item that comes alone is written by itself, and several are written together', async t => {
+  const calls: unknown[] = []
+  const write = gather<number, string>(
+    { writers: 4 },
+    async items => {
+      calls.push(items)
+      return items.map(item => `${item} with others`)
+    },
+    {
+      async writeOne(item) {
+        calls.push(item)
+        if (item === 666) throw new StatementError('negative', '22003')
+        return `${item} alone`
+      }
+    }
+  )
+  t.equal(await write(1), '1 alone')
+  t.strictSame(await Promise.all([write(2), write(3)]), ['2 with others', '3 with others'])
+  await t.rejects(write(666), { message: 'negative' })
+  t.strictSame(calls, [1, [2, 3], 666])
+})
+
 t.test('two batches are under way, and the next one takes all items added meanwhile', async t => {
   for (const writers of [6, 4, 1]) {
     const { square, statements, turn, finish } = squares(writers, { fewItems: 0 })
