@@ -142,6 +142,7 @@ export const plainRefreshContract = (test: TestFunction, createStores: CreateSto
     const parties = await registerRefreshing(stores)
     const { client, user } = parties
     const others = await registerRefreshing(stores)
+    const refreshing = await registerRefreshing(stores)
     const secret = client.secretDigest ?? ''
     const notPlain: readonly (readonly [string, RefreshToken, Partial<PlainRefresh>])[] = [
       ['an unknown token', await logIn(stores, parties), { digest: someDigest() }],
@@ -162,6 +163,10 @@ export const plainRefreshContract = (test: TestFunction, createStores: CreateSto
     const expectNothing = async (what: string, token: RefreshToken, refresh: PlainRefresh): Promise<void> => {
       const before = await stores.tokens.findByRefresh(token.refreshDigest)
       assert.equal(await rotate(refresh), undefined, what)
+      const companion = await logIn(stores, refreshing)
+      const beside = plain(refreshing, companion)
+      const together = await Promise.all([rotate(refresh), rotate(beside)])
+      assert.deepEqual(together, [undefined, successorOf(beside, companion)], what)
       assert.deepEqual(await stores.tokens.findByRefresh(token.refreshDigest), before, what)
       assert.equal(await stores.tokens.findByAccess(refresh.successor.accessDigest), undefined, what)
       assert.equal(await stores.tokens.findByRefresh(refresh.successor.refreshDigest ?? ''), undefined, what)

@@ -192,6 +192,11 @@ t.test('no statement reads a table whole, except full lists and the search by a 
     'tokens.findByRefresh': () => tokens.findByRefresh(refreshDigest),
     'tokens.rotate': () => tokens.rotate(refreshDigest, someSpend(), tokenUnder(grant)),
     'tokens.rotateIfPlain': () => rotateIfPlain(plainRefresh),
+    'tokens.rotateIfPlain of several': () =>
+      Promise.all([
+        rotateIfPlain({ ...plainRefresh, digest: someDigest() }),
+        rotateIfPlain({ ...plainRefresh, digest: someDigest() })
+      ]),
     'tokens.revokeAccess': () => tokens.revokeAccess(accessDigest, at(0)),
     'grants.revoke': () => grants.revoke(grant.id, at(0)),
     'tokens.eraseNonces': () => tokens.eraseNonces(new Date()),
