@@ -7,12 +7,10 @@ import { STORE_FOR_SPENT } from './spending.js'
 import { listed, rowReader } from './sql/columns.js'
 import { bytes, bytesList, bytesOrNull, instantList, textList } from './sql/values.js'
 
-/** What a statement calls the values of a refresh: columns of `requested`, or parameters. */
-type Names = Readonly<Record<'digest' | 'client' | 'secret' | 'issued' | 'nonce', string>>
-
-// The order of the locks is that of spending.ts. The client is read by a subquery that is a value, so that no plan reads
-// all clients. Digests of secrets that nobody can guess need no comparison of constant time.
-const isPlain = ({ digest, client, secret, issued }: Names): string => `
+// The values of a refresh are columns in one statement and parameters in the other. The order of the locks is that of
+// spending.ts. The client is read by a subquery that is a value, so that no plan reads all clients. Digests of secrets that
+// nobody can guess need no comparison of constant time.
+const isPlain = (digest: string, client: string, secret: string, issued: string): string => `
   token.refresh_digest = ${digest} and token.spent_at is null and token.refresh_expirationdate > ${issued}
   and "grant".revoked_at is null and "grant".expires_at > ${issued} and "grant".client_id = ${client}
   and (
@@ -21,21 +19,13 @@ const isPlain = ({ digest, client, secret, issued }: Names): string => `
     from client where client.id = ${client}
   )`
 
-const spend = ({ issued, nonce }: Names): string => `
+const markSpent = (issued: string, nonce: string): string => `
   update token set spent_at = ${issued}, nonce = ${nonce}
   from held
   where token.access_digest = held.held_digest and token.spent_at is null`
 
 const HELD = `${listed(grantColumns)}, token.access_digest as held_digest`
 const FOUND = 'id, user_id, client_id, scopes, expires_at'
-
-const COLUMNS: Names = {
-  digest: 'requested.digest',
-  client: 'requested.client',
-  secret: 'requested.secret_digest',
-  issued: 'requested.issued',
-  nonce: 'held.nonce'
-}
 
 const ROTATE_IF_PLAIN = `
 with requested as (
@@ -48,27 +38,25 @@ with requested as (
   )
 ), held as (
   select ${HELD}, requested.* from requested, token join "grant" on "grant".id = token.grant_id
-  where ${isPlain(COLUMNS)}
+  where ${isPlain('requested.digest', 'requested.client', 'requested.secret_digest', 'requested.issued')}
   order by "grant".id
   for key share of "grant"
 ), spent as (
-  ${spend({ ...COLUMNS, issued: 'held.issued' })}
+  ${markSpent('held.issued', 'held.nonce')}
   returning held.position, token.grant_id, held.access_digest, held.refresh_digest, held.scopes, held.issued,
   least(held.expires, held.expires_at) as expires,
   least(held.refresh_expires, held.expires_at) as refresh_expires
 ), ${STORE_FOR_SPENT}
 select position = any(array(select position from spent)), ${FOUND}, position::int4 from held`
 
-const PARAMETERS: Names = { digest: '$1', client: '$2', secret: '$3', issued: '$4', nonce: '$5' }
-
 /** The same for one refresh, in four fifths of the time. */
 const ROTATE_ONE_IF_PLAIN = `
 with held as (
   select ${HELD} from token join "grant" on "grant".id = token.grant_id
-  where ${isPlain(PARAMETERS)}
+  where ${isPlain('$1', '$2', '$3', '$4')}
   for key share of "grant"
 ), spent as (
-  ${spend(PARAMETERS)}
+  ${markSpent('$4', '$5')}
   returning token.grant_id, $6::bytea as access_digest, $7::bytea as refresh_digest, held.scopes, $4 as issued,
   least($8, held.expires_at) as expires,
   least($9, held.expires_at) as refresh_expires
