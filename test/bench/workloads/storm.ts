@@ -13,6 +13,8 @@ import { ratioOf } from '../race.js'
 
 const STORM = 64
 const READERS = 64
+/** How often in each round reads are timed alone and then beside logins, as the machine changes its speed within seconds. */
+const TURNS = 3
 
 /**
  * Reads beside 64 connections that do nothing but log in. Once the hashing threads share the core of the event loop, and
@@ -76,19 +78,21 @@ const weather = async (bench: Bench, cores: Cores): Promise<Weather> => {
       }
       // As in a race, the code of both is compiled before it is timed: V8 does that on the same core.
       await besideLogins(2 * warmUp)
-      const calm = await measure(bench, running, reads, READERS, seconds)
-      const { sample: stormy, done } = await besideLogins(seconds)
-      alone.push(calm)
-      beside.push(stormy)
-      refusals.push(done.refused)
-      if (cores === 'node') {
-        const hashesPerSecond = (done.requests - done.refused) / done.seconds
-        keptOfLeft.push(stormy.rate / calm.rate / (1 - hashesPerSecond * (await hashSeconds())))
+      for (let turn = 0; turn < TURNS; turn++) {
+        const calm = await measure(bench, running, reads, READERS, seconds)
+        const { sample: stormy, done } = await besideLogins(seconds)
+        alone.push(calm)
+        beside.push(stormy)
+        refusals.push(done.refused)
+        if (cores === 'node') {
+          const hashesPerSecond = (done.requests - done.refused) / done.seconds
+          keptOfLeft.push(stormy.rate / calm.rate / (1 - hashesPerSecond * (await hashSeconds())))
+        }
+        logins.push({ ...timesOf(done), nodeCpu: 0, postgresCpu: 0, memory: 0 })
+        bench.say(
+          `round ${round + 1}: ${Math.round(calm.rate)}/s alone, ${Math.round(stormy.rate)}/s beside ${done.requests} logins, ${done.refused} of them refused`
+        )
       }
-      logins.push({ ...timesOf(done), nodeCpu: 0, postgresCpu: 0, memory: 0 })
-      bench.say(
-        `round ${round + 1}: ${Math.round(calm.rate)}/s alone, ${Math.round(stormy.rate)}/s beside ${done.requests} logins, ${done.refused} of them refused`
-      )
     } finally {
       await running.stop()
       await clone.drop()
