@@ -175,17 +175,21 @@ t.test(
     const instances = await openTwo(t)
     const { one, other, deadlocks } = instances
     const { parties, refresh } = await registerRefreshing(one)
-    const all = await Promise.all([0, 1, 2].map(() => logIn(one.stores, parties)))
-    const refreshAll = (instance: Database, order: typeof all) =>
-      Promise.all(order.map(token => refresh(instance, token)))
-    const query = `select from token where refresh_digest = ${hex(all[1]?.refreshDigest)} for update`
-    const [first, second] = await meeting(instances, query, () =>
-      Promise.all([refreshAll(one, all), refreshAll(other, all.toReversed())])
-    )
-    for (const [index, outcome] of first.entries()) {
-      const others = second.toReversed()[index]
-      t.strictSame([outcome, others].filter(each => each === 'overtaken').length, 1)
-      t.strictSame([outcome, others].filter(each => typeof each === 'object').length, 1)
+    // One token travels in a statement of its own, and three travel together.
+    for (const size of [1, 3]) {
+      const all = await Promise.all(Array.from({ length: size }, () => logIn(one.stores, parties)))
+      const refreshAll = (instance: Database, order: typeof all) =>
+        Promise.all(order.map(token => refresh(instance, token)))
+      const middle = all[Math.floor(size / 2)]
+      const query = `select from token where refresh_digest = ${hex(middle?.refreshDigest)} for update`
+      const [first, second] = await meeting(instances, query, () =>
+        Promise.all([refreshAll(one, all), refreshAll(other, all.toReversed())])
+      )
+      for (const [index, outcome] of first.entries()) {
+        const others = second.toReversed()[index]
+        t.strictSame([outcome, others].filter(each => each === 'overtaken').length, 1)
+        t.strictSame([outcome, others].filter(each => typeof each === 'object').length, 1)
+      }
     }
     t.equal(await deadlocks(), 0)
   }
