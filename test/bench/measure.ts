@@ -46,12 +46,19 @@ export const onEveryCore = async <Result>(
   }
 }
 
-/** Waits until the contestant is idle. It also finishes requests of an earlier run whose client has gone. */
-export const settle = async ({ pid }: Pick<Running, 'pid'>): Promise<void> => {
-  for (let tries = 0, before = cpuSeconds([pid]); tries < 50; tries++) {
-    await sleep(100)
+/** In seconds of processor time: less than two hashes take, and more than a contestant takes that has nothing to do. */
+const IDLE = 0.02
+
+/**
+ * Waits until the contestant is idle for so many milliseconds. It also finishes requests of an earlier run whose client
+ * has gone.
+ */
+export const settle = async ({ pid }: Pick<Running, 'pid'>, quiet = 100): Promise<void> => {
+  const end = performance.now() + 10_000
+  for (let before = cpuSeconds([pid]); performance.now() < end; ) {
+    await sleep(quiet)
     const after = cpuSeconds([pid])
-    if (after - before < 0.03) return
+    if (after - before < IDLE) return
     before = after
   }
 }

@@ -15,6 +15,11 @@ const STORM = 64
 const READERS = 64
 /** How often in each round reads are timed alone and then beside logins, as the machine changes its speed within seconds. */
 const TURNS = 3
+/**
+ * In milliseconds. The logins whose clients have gone are hashed to the end, with rests between them: reads alone would be
+ * timed beside them, and the next logins would be too many.
+ */
+const QUIET = 500
 
 /**
  * Reads beside 64 connections that do nothing but log in. Once the hashing threads share the core of the event loop, and
@@ -73,11 +78,12 @@ const weather = async (bench: Bench, cores: Cores): Promise<Weather> => {
         load.stop()
         const done = await load.done
         if (done.failed > 0) throw new Error(`${done.failed} logins were lost`)
-        await settle(running)
+        await settle(running, QUIET)
         return { sample, done }
       }
       // As in a race, the code of both is compiled before it is timed: V8 does that on the same core.
       await besideLogins(2 * warmUp)
+      await measure(bench, running, reads, READERS, warmUp)
       for (let turn = 0; turn < TURNS; turn++) {
         const calm = await measure(bench, running, reads, READERS, seconds)
         const { sample: stormy, done } = await besideLogins(seconds)
