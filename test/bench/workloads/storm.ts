@@ -1,11 +1,9 @@
 import { join } from 'node:path'
-import { createPasswordHasher } from '../../../adapters/crypto/argon2.js'
 import { type Bench, median, type Row, type Sample, type Workload } from '../bench.js'
 import { checkLogins } from '../checks.js'
 import { CONTESTANTS, usual } from '../contestants.js'
-import { PASSWORD } from '../data.js'
 import { startLoad } from '../generator.js'
-import { bindTo, type Cores } from '../machine.js'
+import { type Cores, threadSeconds } from '../machine.js'
 import { measure, onEveryCore, settle, timesOf } from '../measure.js'
 import { getPlan, loginPlan } from '../plan.js'
 import { start } from '../processes.js'
@@ -71,29 +69,35 @@ const weather = async (bench: Bench, cores: Cores): Promise<Weather> => {
     try {
       await checkLogins(running)
       const reads = getPlan(running, '/heroes/{hero}', sizes.tokens, sizes.heroes)
+      /** Beside the figures, the part of a core that all threads but the event loop's took. */
+      const timedReads = async (seconds: number) => {
+        const begun = { at: performance.now() / 1000, threads: threadSeconds(running.pid) }
+        const sample = await measure(bench, running, reads, READERS, seconds)
+        const threads = (threadSeconds(running.pid) - begun.threads) / (performance.now() / 1000 - begun.at)
+        return { sample, threads }
+      }
       const besideLogins = async (seconds: number) => {
         const load = startLoad(running.url, loginPlan(), STORM, seconds + 60)
-        const sample = await measure(bench, running, reads, READERS, seconds)
+        const timed = await timedReads(seconds)
         // Without reads beside them logins are served at three times the rate, so they end with the reads.
         load.stop()
         const done = await load.done
         if (done.failed > 0) throw new Error(`${done.failed} logins were lost`)
         await settle(running, QUIET)
-        return { sample, done }
+        return { ...timed, done }
       }
       // As in a race, the code of both is compiled before it is timed: V8 does that on the same core.
       await besideLogins(2 * warmUp)
       await measure(bench, running, reads, READERS, warmUp)
       for (let turn = 0; turn < TURNS; turn++) {
-        const calm = await measure(bench, running, reads, READERS, seconds)
-        const { sample: stormy, done } = await besideLogins(seconds)
+        const { sample: calm, threads: collecting } = await timedReads(seconds)
+        const { sample: stormy, threads, done } = await besideLogins(seconds)
+        const kept = stormy.rate / calm.rate
         alone.push(calm)
         beside.push(stormy)
         refusals.push(done.refused)
-        if (cores === 'node') {
-          const hashesPerSecond = (done.requests - done.refused) / done.seconds
-          keptOfLeft.push(stormy.rate / calm.rate / (1 - hashesPerSecond * (await hashSeconds())))
-        }
+        // Threads of V8 collect the garbage of the reads. The others make the hashes.
+        if (cores === 'node') keptOfLeft.push(kept / (1 - (threads - kept * collecting)))
         logins.push({ ...timesOf(done), nodeCpu: 0, postgresCpu: 0, memory: 0 })
         bench.say(
           `round ${round + 1}: ${Math.round(calm.rate)}/s alone, ${Math.round(stormy.rate)}/s beside ${done.requests} logins, ${done.refused} of them refused`
@@ -118,16 +122,4 @@ const weather = async (bench: Bench, cores: Cores): Promise<Weather> => {
     tail: ratio('p99'),
     refused: median(refusals)
   }
-}
-
-/** The processor time of a hash on the contestant's core, in seconds: the mean of a few. Another core may be slower. */
-const hashSeconds = async (): Promise<number> => {
-  const HASHES = 20
-  const { hash } = createPasswordHasher()
-  bindTo('node', [process.pid])
-  const before = process.cpuUsage()
-  for (let made = 0; made < HASHES; made++) await hash(PASSWORD)
-  const { user, system } = process.cpuUsage(before)
-  bindTo('load', [process.pid])
-  return (user + system) / 1e6 / HASHES
 }
