@@ -55,14 +55,14 @@ export const cpuSeconds = (pids: readonly number[]): number => {
   return ticks / TICKS_PER_SECOND
 }
 
-/** The processor time of all threads of a process but its first, in seconds. Zero where the kernel does not tell it. */
+/** The processor time of all threads of a process but its first, in seconds. NaN where the kernel does not tell it. */
 export const threadSeconds = (pid: number): number => {
   try {
     return readdirSync(`/proc/${pid}/task`)
       .filter(thread => thread !== String(pid))
       .reduce((sum, thread) => sum + nanosecondsOf(`/proc/${pid}/task/${thread}/schedstat`) / 1e9, 0)
   } catch {
-    return 0
+    return Number.NaN
   }
 }
 
