@@ -1,10 +1,12 @@
 import { constants, isUtf8 } from 'node:buffer'
+import { setImmediate as turn } from 'node:timers/promises'
 import formbody from '@fastify/formbody'
 import type { FastifyRequest, onRouteHookHandler, preParsingHookHandler } from 'fastify'
 import { DomainError } from '../../core/index.js'
 import { SMALL_BODY } from './body-memory.js'
 import { type ErrorForm, HttpError } from './errors.js'
-import { type Form, parseForm } from './forms.js'
+import { withinFormBounds } from './form-bounds.js'
+import { type Form, parseFormInPieces } from './forms.js'
 import { hasBody } from './framing.js'
 import type { Http, HttpPlugin } from './http.js'
 import { isBeyondBounds } from './json-bounds.js'
@@ -21,20 +23,22 @@ export const jsonRoutes =
     http.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, parsed) => {
       // A DELETE may have the JSON content type and no body. Where a schema requires a body, null does not match it.
       if (body.length === 0) return parsed(null)
-      if (isBeyondBounds(body)) {
-        return parsed(
-          new DomainError('invalid_input', 'the body has more than 1000 values or 32 levels: send a smaller one')
-        )
-      }
-      if (!isUtf8(body))
-        return parsed(new DomainError('invalid_input', 'the body is not valid UTF-8: encode it as UTF-8'))
       inItsTurn(body, () => {
-        const text = body.toString()
+        if (isBeyondBounds(body)) {
+          return parsed(
+            new DomainError('invalid_input', 'the body has more than 1000 values or 32 levels: send a smaller one')
+          )
+        }
+        if (!isUtf8(body))
+          return parsed(new DomainError('invalid_input', 'the body is not valid UTF-8: encode it as UTF-8'))
         inItsTurn(body, () => {
-          parse(request, text, (error, value) => {
-            const refusal = refusalOf(text, error, value)
-            if (refusal !== undefined) parsed(refusal)
-            else parsed(null, body.length > SMALL_BODY ? withoutId(value) : value)
+          const text = body.toString()
+          inItsTurn(body, () => {
+            parse(request, text, (error, value) => {
+              const refusal = refusalOf(text, error, value)
+              if (refusal !== undefined) parsed(refusal)
+              else parsed(null, body.length > SMALL_BODY ? withoutId(value) : value)
+            })
           })
         })
       })
@@ -51,15 +55,23 @@ export const formRoutes =
       route.config = { ...route.config, errorForm }
     })
     http.addHook('onRoute', refuseCodedBodies)
-    http.register(formbody, { parser: text => ({ form: parseForm(text) }) })
+    http.addHook('onRoute', boundForms)
+    // `formOf` parses the text, in its turn.
+    http.register(formbody, { parser: text => ({ text }) })
     routes(http)
     done()
   }
 
-/** The form in the body of a request to {@link formRoutes}. Throws `invalid_request` when there is no body. */
-export const formOf = ({ body }: FastifyRequest): Form => {
-  if (typeof body === 'object' && body !== null && 'form' in body && body.form instanceof Map) return body.form
-  throw new DomainError('invalid_request', 'the request has no form: send one as application/x-www-form-urlencoded')
+/**
+ * The form in the body of a request to {@link formRoutes}. Rejects with `invalid_request` when there is no body, and as
+ * {@link parseFormInPieces} does.
+ */
+export const formOf = async ({ body }: Pick<FastifyRequest, 'body'>): Promise<Form> => {
+  if (typeof body !== 'object' || body === null || !('text' in body) || typeof body.text !== 'string')
+    throw new DomainError('invalid_request', 'the request has no form: send one as application/x-www-form-urlencoded')
+  const { text } = body
+  if (text.length > LONG_BODY) await turn()
+  return parseFormInPieces(text, turn)
 }
 
 /** What is wrong with a text that was parsed as JSON. */
@@ -98,13 +110,23 @@ const hasOnlyStorableTexts = (value: unknown): boolean => {
   return typeof value !== 'object' || value === null || Object.entries(value).flat().every(hasOnlyStorableTexts)
 }
 
-const refuseCodedBodies: onRouteHookHandler = route => {
-  if (route.method !== 'GET' && route.method !== 'HEAD')
-    route.preParsing = [route.preParsing, refuseCoding].flat().filter(hook => hook !== undefined)
-}
+/** Has the hook run behind the others on a route that can have a body. */
+const beforeParsing =
+  (hook: preParsingHookHandler): onRouteHookHandler =>
+  route => {
+    if (route.method !== 'GET' && route.method !== 'HEAD')
+      route.preParsing = [route.preParsing, hook].flat().filter(hook => hook !== undefined)
+  }
 
 const refuseCoding: preParsingHookHandler = (request, _reply, _payload, done) => {
   const coding = request.headers['content-encoding']
   if (coding === undefined || !hasBody(request) || coding.toLowerCase() === 'identity') return done()
   done(new HttpError(415, 'the body has a content coding: send it without Content-Encoding'))
 }
+
+const refuseCodedBodies = beforeParsing(refuseCoding)
+
+const boundForms = beforeParsing((request, _reply, payload, done) => {
+  // A small body is read from the request itself.
+  done(null, payload === request.raw ? payload : withinFormBounds(payload))
+})

@@ -10,18 +10,23 @@ export type Form = ReadonlyMap<string, string>
  * is refused, never repaired. Too many and too long parameters are refused as well. Throws `invalid_request`.
  */
 export const parseForm = (encoded: string): Form => {
-  const pairs = pairsOf(encoded)
-  // All lengths are checked before the first parameter is decoded, so that the cost of decoding is bounded.
-  if (pairs.some(pair => pair.some(isTooLong))) {
-    throw tooLong(`a parameter is longer than ${MOST_BYTES} bytes: send a shorter one`)
-  }
-  const form = new Map<string, string>()
-  const names = new Set<string>()
-  for (const pair of pairs) {
-    const [name, value] = decodePair(pair)
-    if (names.has(name)) throw refusal('a parameter is repeated: send each one once')
-    names.add(name)
-    if (value !== '') form.set(name, value)
+  const { form, add } = createForm()
+  for (const pair of boundedPairs(encoded)) add(pair)
+  return form
+}
+
+/** Does the same in pieces. It awaits `rest` before each but the first. */
+export const parseFormInPieces = async (encoded: string, rest: () => Promise<unknown>): Promise<Form> => {
+  const { form, add } = createForm()
+  let length = 0
+  for (const pair of boundedPairs(encoded)) {
+    const [name, value] = pair
+    length += name.length + value.length
+    if (length > PIECE) {
+      await rest()
+      length = name.length + value.length
+    }
+    add(pair)
   }
   return form
 }
@@ -52,13 +57,38 @@ export const requireShort = (texts: readonly string[]): void => {
 }
 
 /** More than any form needs. A million parameters would block the event loop for a second. */
-const MOST_PARAMETERS = 1000
+export const MOST_PARAMETERS = 1000
 /** The limit for a name or a value as it is sent, and for the sum of the texts that a page repeats. */
-const MOST_BYTES = 16_384
+export const MOST_BYTES = 16_384
 
 const SPACE = 0x20
 const PERCENT = 0x25
 const PLUS = 0x2b
+
+/** In characters, so that a piece is decoded in a hundredth of a second. */
+const PIECE = 500_000
+
+/** An empty form, and what decodes a parameter and adds it. */
+const createForm = () => {
+  const form = new Map<string, string>()
+  const names = new Set<string>()
+  const add = (pair: Pair): void => {
+    const [name, value] = decodePair(pair)
+    if (names.has(name)) throw refusal('a parameter is repeated: send each one once')
+    names.add(name)
+    if (value !== '') form.set(name, value)
+  }
+  return { form, add }
+}
+
+/** All lengths are checked before the first parameter is decoded, so that the cost of decoding is bounded. */
+const boundedPairs = (encoded: string): readonly Pair[] => {
+  const pairs = pairsOf(encoded)
+  if (pairs.some(pair => pair.some(isTooLong))) {
+    throw tooLong(`a parameter is longer than ${MOST_BYTES} bytes: send a shorter one`)
+  }
+  return pairs
+}
 
 /** A name and its value as they are sent, not decoded. */
 type Pair = readonly [name: string, value: string]
@@ -99,13 +129,13 @@ const decodeLoosely = (name: string): string => {
 
 const decodePair = ([name, value]: Pair): Pair => [decode(name), decode(value)]
 
-/** Printable ASCII without `%` and `+`, which stands for itself. */
-const PLAIN = /^[!-$&-*,-~]*$/
+/** What does not stand for itself. */
+const CODED = /[%+\0\uFFFD]/
 // @fastify/formbody decodes the body before it calls parseForm, and replaces bytes that are not UTF-8 by U+FFFD.
 const REPLACEMENT = '\uFFFD'
 
 const decode = (encoded: string): string => {
-  if (PLAIN.test(encoded)) return encoded
+  if (!CODED.test(encoded)) return encoded
   if (encoded.includes(REPLACEMENT)) throw refusal('a parameter is not valid UTF-8: encode it as UTF-8')
   const bytes = unescaped(encoded)
   if (bytes.includes(0)) throw refusal('a parameter holds a NUL character: leave it out')

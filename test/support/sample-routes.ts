@@ -40,7 +40,7 @@ export const createSampleHttp = (options: Partial<HttpOptions> = {}): Http => {
     })
   )
   http.register(
-    formRoutes('oauth', http => http.post('/sample/form', async request => Object.fromEntries(formOf(request))))
+    formRoutes('oauth', http => http.post('/sample/form', async request => Object.fromEntries(await formOf(request))))
   )
   return http
 }

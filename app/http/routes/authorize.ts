@@ -65,7 +65,7 @@ export const authorizeRoutes = (
     })
 
     http.post('/auth/code', { onRequest: refuseFormsOfOtherSites(publicUrl) }, async (request, reply) => {
-      const form = formOf(request)
+      const form = await formOf(request)
       const username = form.get('username') ?? ''
       const shown = SHOWN_USERNAME.test(username) ? username : ''
       const checked = await check(requestParameters(form, parseForm(queryString(request.url))), username, reply)

@@ -35,7 +35,7 @@ export const revocationRoutes = (
     formRoutes('oauth', http => {
       // RFC 7009. `token_type_hint` is ignored: the digest finds an access token or a refresh token without it.
       http.post('/auth/revoke', { onRequest: refuseUnlisted }, async (request, reply) => {
-        const form = formOf(request)
+        const form = await formOf(request)
         const origin = originOf(request)
         const credentials = clientCredentials(request.headers.authorization, form)
         const client = await useCases.authenticateClient(credentials, origin)
@@ -49,7 +49,7 @@ export const revocationRoutes = (
         { onRequest: refuseOthers, schema: { response: { 200: Introspection } } },
         async (request, reply) => {
           reply.headers(UNCACHED)
-          const form = formOf(request)
+          const form = await formOf(request)
           const credentials = clientCredentials(request.headers.authorization, form)
           const client = await useCases.authenticateClient(credentials, originOf(request))
           const found = await useCases.introspectToken(client, form.get('token'))

@@ -35,7 +35,7 @@ export const tokenRoutes = (
     formRoutes('oauth', http => {
       http.post('/auth/token', { onRequest, schema: { response: { 200: TokenResponse } } }, async (request, reply) => {
         reply.headers(UNCACHED)
-        const form = formOf(request)
+        const form = await formOf(request)
         const origin = originOf(request)
         const credentials = clientCredentials(request.headers.authorization, form)
         const answer = await useCases.requestToken(credentials, {

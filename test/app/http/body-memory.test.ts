@@ -18,7 +18,9 @@ const createBounded = async (t: Pick<Test, 'teardown'>, bodyMemory = MEMORY) => 
   const http = createSampleHttp({ bodyLimit: LIMIT, bodyMemory })
   http.register(jsonRoutes(http => http.post('/checked', { onRequest: () => turns(20) }, async () => ({}))))
   http.register(jsonRoutes(http => http.post('/echo', async ({ body }) => ({ body }))))
-  http.register(formRoutes('page', http => http.post('/page', async request => Object.fromEntries(formOf(request)))))
+  http.register(
+    formRoutes('page', http => http.post('/page', async request => Object.fromEntries(await formOf(request))))
+  )
   http.get('/never', () => new Promise(() => {}))
   const connections = new Set<Socket>()
   http.server.on('connection', socket => {

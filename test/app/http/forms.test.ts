@@ -1,5 +1,5 @@
 import t from 'tap'
-import { formPairs, parseForm, queryString } from '../../../app/http/forms.js'
+import { formPairs, parseForm, parseFormInPieces, queryString } from '../../../app/http/forms.js'
 
 t.test('a form gives each parameter once and leaves out the empty ones', async t => {
   t.strictSame([...parseForm('')], [])
@@ -86,4 +86,25 @@ t.test('a query string is the part of the target behind the first question mark 
   t.equal(queryString('/a?b=1?2&c=%20'), 'b=1?2&c=%20')
   t.equal(queryString('/a?b#c?d'), 'b')
   t.throws(() => queryString('/a?b=é'), { code: 'invalid_request' })
+})
+
+t.test('a long form is decoded in pieces, with a rest before each but the first', async t => {
+  let rests = 0
+  const parse = (encoded: string) =>
+    parseFormInPieces(encoded, async () => {
+      rests += 1
+    })
+  for (const [parameters, pieces] of [
+    [2, 1],
+    [49, 1],
+    [51, 2],
+    [1000, 21]
+  ] as const) {
+    rests = 0
+    const encoded = Array.from({ length: parameters }, (_, part) => `${part}=${'%41'.repeat(3333)}`).join('&')
+    t.strictSame([...(await parse(encoded))], [...parseForm(encoded)])
+    t.equal(rests, pieces - 1, `${parameters} parameters`)
+  }
+  await t.rejects(parse(`${'x'.repeat(16_384)}x`), { code: 'invalid_request' })
+  await t.rejects(parse('a=1&a=2'), { code: 'invalid_request' })
 })
