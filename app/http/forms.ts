@@ -15,7 +15,7 @@ export const parseForm = (encoded: string): Form => {
   return form
 }
 
-/** Does the same in pieces. It awaits `rest` before each but the first. */
+/** Does the same for a form that may be long: in pieces, with a `rest` before each but the first. */
 export const parseFormInPieces = async (encoded: string, rest: () => Promise<unknown>): Promise<Form> => {
   const { form, add } = createForm()
   let length = 0
@@ -65,7 +65,7 @@ const SPACE = 0x20
 const PERCENT = 0x25
 const PLUS = 0x2b
 
-/** In characters, so that a piece is decoded in a hundredth of a second. */
+/** In characters: what is decoded at once of a long form. */
 const PIECE = 500_000
 
 /** An empty form, and what decodes a parameter and adds it. */
@@ -131,7 +131,7 @@ const decodePair = ([name, value]: Pair): Pair => [decode(name), decode(value)]
 
 /** What does not stand for itself. */
 const CODED = /[%+\0\uFFFD]/
-// @fastify/formbody decodes the body before it calls parseForm, and replaces bytes that are not UTF-8 by U+FFFD.
+// @fastify/formbody has decoded the body, and has replaced bytes that are not UTF-8 by U+FFFD.
 const REPLACEMENT = '\uFFFD'
 
 const decode = (encoded: string): string => {
