@@ -6,7 +6,7 @@ import { DomainError } from '../../core/index.js'
 import { SMALL_BODY } from './body-memory.js'
 import { type ErrorForm, HttpError } from './errors.js'
 import { withinFormBounds } from './form-bounds.js'
-import { type Form, parseFormInPieces } from './forms.js'
+import { type Form, parseForm, parseFormInPieces } from './forms.js'
 import { hasBody } from './framing.js'
 import type { Http, HttpPlugin } from './http.js'
 import { isBeyondBounds } from './json-bounds.js'
@@ -64,13 +64,14 @@ export const formRoutes =
 
 /**
  * The form in the body of a request to {@link formRoutes}. Rejects with `invalid_request` when there is no body, and as
- * {@link parseFormInPieces} does.
+ * {@link parseForm} does.
  */
 export const formOf = async ({ body }: Pick<FastifyRequest, 'body'>): Promise<Form> => {
   if (typeof body !== 'object' || body === null || !('text' in body) || typeof body.text !== 'string')
     throw new DomainError('invalid_request', 'the request has no form: send one as application/x-www-form-urlencoded')
   const { text } = body
-  if (text.length > LONG_BODY) await turn()
+  if (text.length <= LONG_BODY) return parseForm(text)
+  await turn()
   return parseFormInPieces(text, turn)
 }
 

@@ -15,7 +15,7 @@ export const parseForm = (encoded: string): Form => {
   return form
 }
 
-/** Does the same for a form that may be long: in pieces, with a `rest` before each but the first. */
+/** Does the same with a long form: in pieces, with a `rest` before each but the first. */
 export const parseFormInPieces = async (encoded: string, rest: () => Promise<unknown>): Promise<Form> => {
   const { form, add } = createForm()
   let length = 0
