@@ -23,23 +23,19 @@ export const jsonRoutes =
     http.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, parsed) => {
       // A DELETE may have the JSON content type and no body. Where a schema requires a body, null does not match it.
       if (body.length === 0) return parsed(null)
+      const parseText = (text: string): void => {
+        parse(request, text, (error, value) => {
+          const refusal = refusalOf(text, error, value)
+          if (refusal !== undefined) parsed(refusal)
+          else parsed(null, body.length > SMALL_BODY ? withoutId(value) : value)
+        })
+      }
       inItsTurn(body, () => {
-        if (isBeyondBounds(body)) {
-          return parsed(
-            new DomainError('invalid_input', 'the body has more than 1000 values or 32 levels: send a smaller one')
-          )
-        }
-        if (!isUtf8(body))
-          return parsed(new DomainError('invalid_input', 'the body is not valid UTF-8: encode it as UTF-8'))
+        const fault = faultInBytes(body)
+        if (fault !== undefined) return parsed(new DomainError('invalid_input', fault))
         inItsTurn(body, () => {
           const text = body.toString()
-          inItsTurn(body, () => {
-            parse(request, text, (error, value) => {
-              const refusal = refusalOf(text, error, value)
-              if (refusal !== undefined) parsed(refusal)
-              else parsed(null, body.length > SMALL_BODY ? withoutId(value) : value)
-            })
-          })
+          inItsTurn(body, () => parseText(text))
         })
       })
     })
@@ -73,6 +69,12 @@ export const formOf = async ({ body }: Pick<FastifyRequest, 'body'>): Promise<Fo
   if (text.length <= LONG_BODY) return parseForm(text)
   await turn()
   return parseFormInPieces(text, turn)
+}
+
+/** What is wrong with JSON that is neither decoded nor parsed yet. */
+const faultInBytes = (json: Buffer): string | undefined => {
+  if (isBeyondBounds(json)) return 'the body has more than 1000 values or 32 levels: send a smaller one'
+  return isUtf8(json) ? undefined : 'the body is not valid UTF-8: encode it as UTF-8'
 }
 
 /** What is wrong with a text that was parsed as JSON. */
