@@ -60,11 +60,12 @@ export const createTokenUseCases = (
   const issue = async (
     given: Client | Promise<Client>,
     request: TokenRequest,
-    unspentAt?: Date
+    begunAt: Date,
+    wasUnspent = false
   ): Promise<TokenAnswer> => {
     // A value that is no text makes the handler throw, and then nobody waits for the client.
     const authenticated = early(Promise.resolve(given))
-    const serve = handlers.get(request.grantType ?? '')?.(request, unspentAt)
+    const serve = handlers.get(request.grantType ?? '')?.(request, begunAt, wasUnspent)
     const client = await authenticated
     const grantType = requireParameter('grant_type', request.grantType)
     if (serve === undefined) {
@@ -80,16 +81,17 @@ export const createTokenUseCases = (
   }
 
   return {
-    issueToken: (client, request) => issue(client, request),
+    issueToken: (client, request) => issue(client, request, ports.clock.now()),
 
     async requestToken(candidates, request) {
-      const { answer, unspentAt } = await refreshAtOnce(candidates, request)
+      const begunAt = ports.clock.now()
+      const { answer, wasUnspent } = await refreshAtOnce(candidates, request, begunAt)
       if (answer !== undefined) return answer
       await refusals.refuseAgain(candidates, request)
       // Not awaited: what the grant type looks up goes to the database together with the client.
       const client = authenticateClient(candidates, request)
       try {
-        return await issue(client, request, unspentAt)
+        return await issue(client, request, begunAt, wasUnspent)
       } catch (error) {
         if (isThrottled(error)) await refusals.remember(candidates, request, await client)
         throw error

@@ -6,14 +6,18 @@ import type { GrantStore, Ports } from './ports.js'
 export interface HousekeepingUseCases {
   /**
    * Erases the nonces that no grace needs and removes grants and attempts that have expired, in batches, until none is
-   * left or `signal` is aborted. Any number of instances may sweep at once. When one of these fails, the others are done
-   * nevertheless, and the promise rejects with the first failure.
+   * left or `signal` is aborted. While that takes long, it erases nonces every half minute. Any number of instances may
+   * sweep at once. When one of these fails, the others are done nevertheless, and the promise rejects with the first
+   * failure.
    */
   sweep(signal?: { readonly aborted: boolean }): Promise<void>
 }
 
 /** Rows per statement: enough to be worth a statement, and few enough that nobody waits noticeably while it runs. */
 const BATCH = 100
+
+/** A nonce is erased within a minute of the end of its grace, however many rows are to be removed. */
+const ERASE_SECONDS = 30
 
 /**
  * Rows are removed this long after they have expired. The successor of a token that expires during its refresh is
@@ -28,15 +32,18 @@ export const createHousekeepingUseCases = (
   async sweep(signal) {
     const now = clock.now()
     const expired = secondsAfter(now, -SLACK_SECONDS)
-    const removeAll = (store: Pick<GrantStore, 'removeExpired'>) => async (): Promise<void> => {
-      while (!signal?.aborted && (await store.removeExpired(expired, BATCH)) === BATCH);
-    }
-    await eachInTurn([
+    let erasedAt = now
+    const eraseNonces = async (): Promise<void> => {
+      erasedAt = clock.now()
       // The clocks of all instances must be past the grace: an honest repeat that finds no nonce counts as a theft.
-      () => tokens.eraseNonces(secondsAfter(now, -refreshGraceSeconds - MAX_CLOCK_DIFFERENCE_SECONDS)),
-      removeAll(grants),
-      removeAll(attempts)
-    ])
+      await tokens.eraseNonces(secondsAfter(erasedAt, -refreshGraceSeconds - MAX_CLOCK_DIFFERENCE_SECONDS))
+    }
+    const removeAll = (store: Pick<GrantStore, 'removeExpired'>) => async (): Promise<void> => {
+      while (!signal?.aborted && (await store.removeExpired(expired, BATCH)) === BATCH) {
+        if (clock.now() >= secondsAfter(erasedAt, ERASE_SECONDS)) await eraseNonces()
+      }
+    }
+    await eachInTurn([eraseNonces, removeAll(grants), removeAll(attempts)])
   }
 })
 

@@ -9,8 +9,8 @@ import type { TokenRequest } from './token-request.js'
 export interface PlainRefreshOutcome {
   /** Undefined when the refresh has to be judged step by step. Nothing has changed then. */
   readonly answer?: TokenAnswer
-  /** When the refresh token was still unspent, if another call has spent it since. */
-  readonly unspentAt?: Date
+  /** True when the refresh token was unspent and another call has spent it since. */
+  readonly wasUnspent?: boolean
 }
 
 /**
@@ -18,11 +18,15 @@ export interface PlainRefreshOutcome {
  * step refuses is judged by the handler of the grant type, which knows why: this function throws `unavailable` alone.
  */
 export const createPlainRefresh = (
-  { tokens, secrets, clock, events }: Pick<AllPorts, 'tokens' | 'secrets' | 'clock' | 'events'>,
+  { tokens, secrets, events }: Pick<AllPorts, 'tokens' | 'secrets' | 'events'>,
   policy: IssuingPolicy
 ) => {
   const rotate = tokens.rotateIfPlain?.bind(tokens)
-  return async (candidates: readonly ClientCredentials[], request: TokenRequest): Promise<PlainRefreshOutcome> => {
+  return async (
+    candidates: readonly ClientCredentials[],
+    request: TokenRequest,
+    now: Date
+  ): Promise<PlainRefreshOutcome> => {
     const { grantType, refreshToken = '', scope = '' } = request
     const [client, ...others] = candidates
     if (
@@ -36,7 +40,6 @@ export const createPlainRefresh = (
     ) {
       return {}
     }
-    const now = clock.now()
     const nonce = await secrets.nonce()
     const pair = await secrets.successor(refreshToken, nonce)
     const successor = await rotate({
@@ -52,7 +55,7 @@ export const createPlainRefresh = (
       }
     })
     if (successor === undefined) return {}
-    if (successor === 'overtaken') return { unspentAt: now }
+    if (successor === 'overtaken') return { wasUnspent: true }
     events.tell({ event: 'token.refreshed', ...aboutGrant(successor.grant, request) })
     return { answer: answerOf(pair, successor, now) }
   }

@@ -19,17 +19,18 @@ export const createRefreshGrant = (
   policy: IssuingPolicy & Pick<Policy, 'refreshGraceSeconds'>
 ): GrantHandler => {
   /**
-   * True when a token that was spent at `spentAt` may be repeated at `now`. `spentAt` comes from the clock of the
-   * instance that served the spend: if the two clocks differ, the grace is longer or shorter by the difference. With a
-   * grace of 0 no use is a repeat, not even when `spentAt` lies in the future of this clock.
+   * True when a request that was begun at `begunAt` may repeat a token that was spent at `spentAt`. However long the store
+   * takes to answer it, it comes no later for that. `spentAt` comes from the clock of the instance that served the spend:
+   * if the two clocks differ, the grace is longer or shorter by the difference. With a grace of 0 no use is a repeat, not
+   * even when `spentAt` lies in the future of this clock.
    */
-  const inGrace = (spentAt: Date, now: Date): boolean =>
-    policy.refreshGraceSeconds > 0 && now < secondsAfter(spentAt, policy.refreshGraceSeconds)
+  const inGrace = (spentAt: Date, begunAt: Date): boolean =>
+    policy.refreshGraceSeconds > 0 && begunAt < secondsAfter(spentAt, policy.refreshGraceSeconds)
 
   /**
-   * Answers for a token that is spent. `unspentAt` is when this instance saw the token unspent, if it did: the spend
-   * came later than that, whatever instant is stored with it. So when two instances refresh one token at once, the
-   * slower refresh is no theft, however short the grace.
+   * Answers for a token that is spent. If the request has seen the token unspent, the spend came after the request was
+   * begun, whatever instant is stored with it. So when two instances refresh one token at once, the slower refresh is no
+   * theft, however short the grace.
    */
   const repeat = async (
     refreshToken: string,
@@ -37,10 +38,11 @@ export const createRefreshGrant = (
     requested: readonly string[],
     client: Client,
     origin: Origin,
-    unspentAt: Date | undefined
+    begunAt: Date,
+    wasUnspent: boolean
   ): Promise<TokenAnswer> => {
     const now = clock.now()
-    if (spent?.nonce === undefined || !inGrace(latest(spent.at, unspentAt), now)) {
+    if (spent?.nonce === undefined || !inGrace(latest(spent.at, wasUnspent ? begunAt : undefined), begunAt)) {
       if ((await grants.revoke(grant.id, now)) !== false) {
         events.tell({ event: 'grant.stolen', ...aboutGrant(grant, origin), reason: 'refresh_token' })
       }
@@ -62,7 +64,7 @@ export const createRefreshGrant = (
     request: TokenRequest,
     now: Date,
     found: Promise<RefreshToken | undefined>,
-    unspentAt: Date | undefined
+    wasUnspent: boolean
   ): Promise<TokenAnswer> => {
     if (client.secretDigest === undefined) {
       throw new DomainError('unauthorized_client', 'a public client has no refresh tokens: log in again')
@@ -78,7 +80,7 @@ export const createRefreshGrant = (
     }
 
     const token = requireOwn(await found)
-    if (token.spent !== undefined) return repeat(refreshToken, token, requested, client, request, unspentAt)
+    if (token.spent !== undefined) return repeat(refreshToken, token, requested, client, request, now, wasUnspent)
     if (token.refreshExpiresAt === undefined || token.refreshExpiresAt <= now) throw invalidGrant()
     const scopes = narrow(client, token.grant, requested)
     const nonce = await secrets.nonce()
@@ -89,14 +91,12 @@ export const createRefreshGrant = (
       return answerOf(pair, successor, now)
     }
     // Another call has spent the token. Only a new look-up can tell how: the first one saw the token unspent.
-    return repeat(refreshToken, requireOwn(await lookUp(refreshToken)), requested, client, request, now)
+    return repeat(refreshToken, requireOwn(await lookUp(refreshToken)), requested, client, request, now, true)
   }
 
-  return (request, unspentAt) => {
-    // Taken before the look-up: what the look-up finds unspent is spent after this instant.
-    const now = clock.now()
+  return (request, begunAt, wasUnspent) => {
     const found = early(lookUp(request.refreshToken ?? ''))
-    return client => serve(client, request, now, found, unspentAt)
+    return client => serve(client, request, begunAt, found, wasUnspent)
   }
 }
 

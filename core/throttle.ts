@@ -107,8 +107,8 @@ export const createThrottle = (
       ]
       let full = await take(limits)
       if (full === undefined) return counted([byUser, byAddress])
-      if (!has(full, pair) && (await isKnown(username, address, now))) {
-        full = await take([pairLimit])
+      if (full.some(({ key }) => key !== pair) && (await isKnown(username, address, now))) {
+        full = has(full, pair) ? full.filter(({ key }) => key === pair) : await take([pairLimit])
         if (full === undefined) return counted([])
       }
       const refusal: Refusal = {

@@ -18,9 +18,14 @@ export interface TokenRequest extends Origin {
 /**
  * Serves the requests of one grant type: begins with what can be looked up before the client is authenticated, and
  * returns a function that serves the authenticated client. What was begun changes nothing and is dropped when the client
- * turns out to be none. `unspentAt` is when the refresh token of the request was seen unspent, if it was.
+ * turns out to be none. `begunAt` is when the request was begun: nothing has been looked up before it. `wasUnspent` says
+ * whether its refresh token has been seen unspent since.
  */
-export type GrantHandler = (request: TokenRequest, unspentAt?: Date) => (client: Client) => Promise<TokenAnswer>
+export type GrantHandler = (
+  request: TokenRequest,
+  begunAt: Date,
+  wasUnspent: boolean
+) => (client: Client) => Promise<TokenAnswer>
 
 /** The value of a parameter that the grant type needs. Throws `invalid_request` when it is missing. */
 export const requireParameter = (name: string, value: string | undefined): string => {

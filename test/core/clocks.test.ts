@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import type { TokenAnswer } from '../../core/index.js'
+import type { Digest, TokenAnswer } from '../../core/index.js'
 import { onEveryStore } from '../support/stores.js'
 import { ADA, addClient, blankRequest, createClock, createWorld, type Stores, type World } from '../support/world.js'
 
@@ -103,6 +103,34 @@ t.test('instances whose clocks differ', t =>
         t.equal(same.accessToken, second.accessToken, String(ahead))
         t.equal(same.refreshToken, second.refreshToken)
       }
+    })
+
+    await test('refreshes and repeats that begin within the grace get one pair, however slow the database is', async t => {
+      let slowness = 10
+      const slow = {
+        ...stores,
+        tokens: {
+          ...stores.tokens,
+          async findByRefresh(digest: Digest) {
+            const found = await stores.tokens.findByRefresh(digest)
+            pass(slowness, one, other)
+            return found
+          }
+        }
+      }
+      const [one, other] = await instances(slow, [0, 0], 2)
+      const first = await one.login()
+      const [second, same] = await Promise.all([one.refresh(first), other.refresh(first)])
+      t.equal(same.accessToken, second.accessToken)
+      slowness = 0
+      const third = await one.refresh(second)
+      pass(1.999, one, other)
+      slowness = 10
+      t.equal((await other.refresh(second)).accessToken, third.accessToken)
+      t.ok(await one.lives(third))
+      slowness = 0
+      await t.rejects(other.refresh(second), { code: 'invalid_grant' }, 'the grace is over')
+      t.notOk(await one.lives(third))
     })
 
     await test('an expired token is removed a minute after its expiry, and not before', async t => {

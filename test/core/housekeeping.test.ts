@@ -31,6 +31,34 @@ t.test('a sweep of the memory stores lets others have the event loop between two
   t.equal(await stores.attempts.removeExpired(clock.now(), 1000), 900)
 })
 
+t.test('a sweep that takes long erases nonces again every half minute', async t => {
+  const stores = createMemoryStores()
+  const erased: number[] = []
+  let batches = 10
+  const { useCases, clock, policy } = createWorld({
+    stores: {
+      ...stores,
+      tokens: {
+        ...stores.tokens,
+        async eraseNonces(before) {
+          erased.push((clock.now().getTime() - before.getTime()) / 1000 - policy.refreshGraceSeconds)
+          return 0
+        }
+      },
+      grants: {
+        ...stores.grants,
+        async removeExpired(_at, limit) {
+          clock.advance(10)
+          batches -= 1
+          return batches > 0 ? limit : 0
+        }
+      }
+    }
+  })
+  await useCases.sweep()
+  t.strictSame(erased, [10, 10, 10, 10], 'at the start, and after 30, 60 and 90 seconds')
+})
+
 t.test('what fails in a sweep keeps nothing else from being swept, and the first failure is told', async t => {
   const stores = createMemoryStores()
   const failing = (message: string) => (): Promise<never> => Promise.reject(new Error(message))

@@ -91,6 +91,22 @@ t.test('whoever was overtaken while the token was unspent is no thief, however l
   }
 })
 
+t.test('a refresh or a repeat that begins within the grace is no theft, however long the one step takes', async t => {
+  for (const outcome of ['overtaken', undefined] as const) {
+    const { refresh, policy, events, clock } = await createTrying(async (refresh, tokens) => {
+      await spend(refresh, tokens)
+      clock.advance(policy.refreshGraceSeconds)
+      return outcome
+    })
+    await t.resolves(refresh({}))
+    t.strictSame(
+      events.map(({ event }) => event),
+      ['refresh.repeated'],
+      String(outcome)
+    )
+  }
+})
+
 t.test('the store is asked for one step only when one step could do', async t => {
   const { refresh, request, asked } = await createTrying(async () => undefined)
   const others: readonly [Partial<TokenRequest>, (readonly ClientCredentials[])?][] = [
