@@ -75,6 +75,18 @@ t.test('look-ups of one turn are sent at once, in one statement for each group o
   t.strictSame(await asked, ['token 1', 'hero 2', 'token 3', undefined, 'client 4', 'hero 5'])
 })
 
+t.test('the look-ups of twenty-four requests do not wait for more of their turn', async t => {
+  const { shared, token, hero } = open()
+  const asked = Array.from({ length: 25 }, (_, id) => [token(100 + id), hero(100 + id)]).flat()
+  const keys = Array.from({ length: 24 }, (_, id) => 100 + id).join()
+  t.strictSame(shared.seen, [{ token: keys, hero: keys }])
+  await turn()
+  t.strictSame(shared.seen[1], { token: '124', hero: '124' })
+  shared.next()?.answer()
+  shared.next()?.answer()
+  t.equal((await Promise.all(asked)).at(-1), 'hero 124')
+})
+
 t.test('at most two batches are under way, and the next one takes all look-ups that were added meanwhile', async t => {
   const { shared, token, hero } = open()
   const asked = []
