@@ -164,7 +164,8 @@ export const createCheck = ({ probe }: Driver): (() => Promise<void>) => {
       if (isWithoutTable(error)) return []
       // A table that is locked is there. That it cannot be read for a while does not make the service unready.
       if (isLocked(error)) return (await probe(`select ${READ_ONLY}`, [])).map(([readOnly]) => [readOnly, newest])
-      throw error
+      // A privilege that was taken away (42501), or a page that is damaged (XX001).
+      throw error instanceof StatementError ? unavailable(error) : error
     })
     if (row?.[0]) throw unavailable(new StatementError('the database takes no writes', '25006'))
     if (!(Number(row?.[1]) >= newest)) throw unavailable(new StatementError('the database lacks its schema', undefined))

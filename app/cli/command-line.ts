@@ -43,6 +43,8 @@ export const runCommand = async (
 ): Promise<number> => {
   let exitCode = 0
   const { stdout } = terminal
+  // Where the reader of stderr has left, nobody hears what is wrong, and the command goes on.
+  terminal.stderr.on('error', () => {})
   const stderr = createStatusLine(terminal.stderr)
   const refuse = (reason: string): void => {
     stderr.write(`heroes: ${printable(reason.trim().replaceAll(/\s*\n\s*/g, ' '))}\n`)

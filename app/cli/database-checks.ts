@@ -13,8 +13,16 @@ export const judgeDatabase = (
   migrate: boolean,
   workers: number
 ): readonly Finding[] => {
-  if (found === 'absent')
-    return [{ check: 'DATA_DIR', ...fine('there is no database yet, and the first start makes it') }]
+  if (found === 'absent') {
+    return [
+      {
+        check: 'DATA_DIR',
+        ...(migrate
+          ? fine('there is no database yet, and the first start makes it')
+          : wrong('there is no database yet', 'run `heroes migrate`, or leave MIGRATE unset'))
+      }
+    ]
+  }
   if (found === 'in use') {
     return [
       {

@@ -73,8 +73,11 @@ export interface HttpOptions {
   readonly bodyLimit: number
   /** In bytes: what request bodies of more than 64 kB may take, all together. */
   readonly bodyMemory: number
-  /** Whose `X-Forwarded-For` is believed: everybody's, nobody's, or that of addresses and networks, comma-separated. */
-  readonly trustProxy: boolean | string
+  /**
+   * Whose `X-Forwarded-For` is believed: everybody's, nobody's, or that of addresses and networks, comma-separated. Undefined
+   * where no address is looked at.
+   */
+  readonly trustProxy: boolean | string | undefined
   readonly log: Log
   readonly errorPage: ErrorPage
   /** The time for an answer, without the time in which the body arrives; {@link ANSWER_MILLISECONDS} by default. */
@@ -117,7 +120,7 @@ export const createHttp = ({
 
   const http = fastify({
     bodyLimit,
-    trustProxy: typeof trustProxy === 'string' ? trustedProxies(trustProxy) : trustProxy,
+    trustProxy: typeof trustProxy === 'string' ? trustedProxies(trustProxy) : (trustProxy ?? false),
     // Fastify's own lines contain the query string, and with a logger Fastify makes a child logger for every request.
     logger: false,
     genReqId: createRequestIds(),

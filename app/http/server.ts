@@ -131,7 +131,12 @@ export const buildMetricsServer = (
   options: Pick<HttpOptions, 'bodyLimit' | 'bodyMemory' | 'log'>,
   read: () => Promise<Figures>
 ): Http => {
-  const http = createHttp({ ...options, trustProxy: false, version, errorPage: createErrorPage(defaultServiceName) })
+  const http = createHttp({
+    ...options,
+    trustProxy: undefined,
+    version,
+    errorPage: createErrorPage(defaultServiceName)
+  })
   metricsRoutes(http, read)
   return http
 }

@@ -1,4 +1,4 @@
-import { isRedirectUri, type UseCases } from '../../core/index.js'
+import { isRedirectUri, type Policy, type UseCases } from '../../core/index.js'
 import { shellWord } from '../http/shell-word.js'
 import type { Settings } from '../settings.js'
 
@@ -13,7 +13,11 @@ export const registerFirstClient = async (
   useCases: Pick<UseCases, 'listClients' | 'addClient'>,
   port: number,
   publicUrl: string,
-  scopes: readonly string[]
+  scopes: readonly string[],
+  {
+    registrationOpen,
+    policy
+  }: Pick<Settings, 'registrationOpen'> & { readonly policy: Pick<Policy, 'passwordMinLength'> }
 ): Promise<string | undefined> => {
   if ((await useCases.listClients()).length > 0) return undefined
   const allowedScopes = [...new Set(scopes)]
@@ -42,6 +46,10 @@ export const registerFirstClient = async (
     client.allowedScopes.length === 0 ? '' : ` --data-urlencode ${shellWord(`scope=${client.allowedScopes.join(' ')}`)}`
   const scopeQuery =
     client.allowedScopes.length === 0 ? '' : `&${new URLSearchParams({ scope: client.allowedScopes.join(' ') })}`
+  const password = phraseOf(policy.passwordMinLength)
+  const register = registrationOpen
+    ? `curl ${shellWord(`${publicUrl}/register`)} -H 'Content-Type: application/json' -d '{"username":"ada","password":"${password}"}'`
+    : `echo '${password}' | heroes user add ada`
   return `
 A first client is registered. Its secret is shown this once; \`heroes client rotate-secret ${client.id}\` makes another.
 
@@ -50,8 +58,8 @@ A first client is registered. Its secret is shown this once; \`heroes client rot
 
 Register a user, get a token, create a hero:
 
-  curl ${shellWord(`${publicUrl}/register`)} -H 'Content-Type: application/json' -d '{"username":"ada","password":"correct horse"}'
-  TOKEN=$(curl -s ${shellWord(`${publicUrl}/auth/token`)} -u ${client.id}:${secret} -d grant_type=password -d username=ada -d 'password=correct horse'${scope} | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
+  ${register}
+  TOKEN=$(curl -s ${shellWord(`${publicUrl}/auth/token`)} -u ${client.id}:${secret} -d grant_type=password -d username=ada -d 'password=${password}'${scope} | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
   curl ${shellWord(`${publicUrl}/heroes`)} -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"name":"Starling"}'
 
 Or sign in with a browser, and redeem the code that it shows you:
@@ -63,4 +71,14 @@ Or do all of it on the page that documents the service:
   ${publicUrl}/docs
 ${docsMaySignIn ? '' : `\nNobody can sign in on that page: ${docsRedirectUri} is no redirect URI that a client may have.\n`}
 `
+}
+
+/** A password may have so many characters. */
+const LONGEST = 1024
+
+/** A password that has so many characters at least. */
+const phraseOf = (length: number): string => {
+  let phrase = 'correct horse'
+  while (phrase.length < length) phrase += ' battery staple'
+  return phrase.slice(0, LONGEST)
 }

@@ -92,7 +92,7 @@ const runServer = async (
     }
     const scopes = [settings.readScope, settings.writeScope].filter(scope => scope !== undefined)
     const instructions = isForTrials(settings)
-      ? await registerFirstClient(useCases, port, publicUrl(), scopes)
+      ? await registerFirstClient(useCases, port, publicUrl(), scopes, settings)
       : undefined
     stopCommands = await takeCommands(settings.database, composition.createUseCases, events, log.logger)
     log.logger.info({ host: settings.host, port, publicUrl: publicUrl() }, 'listening')

@@ -134,6 +134,16 @@ t.test('bad usage is exit code 2 with one line that says what is wrong, and noth
   }
 })
 
+t.test('a command goes on where the reader of its stderr has left', async t => {
+  const left = new PassThrough({
+    write: (_chunk, _encoding, done) => done(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }))
+  })
+  const { code, stdout } = await heroes('client add unheard --confidential --json', env, '', left)
+  t.equal(code, 0)
+  t.match(JSON.parse(stdout), { id: 'unheard', secret: /^[A-Za-z0-9]{32}$/ })
+  t.match(left.errored, { code: 'EPIPE' }, 'something was written')
+})
+
 t.test('a command whose output cannot be written ends with one line that says why', async t => {
   const commands = [
     'export',

@@ -223,6 +223,9 @@ t.test('the embedded database is opened where there is one, and none is made', a
   const absent = await doctor({ DATA_DIR: nowhere })
   t.equal(absent.code, 0)
   t.match(absent.on('DATA_DIR'), { verdict: 'fine', message: /no database yet/ })
+  const kept = await doctor({ DATA_DIR: nowhere, MIGRATE: 'false' })
+  t.equal(kept.code, 1)
+  t.match(kept.on('DATA_DIR'), { verdict: 'wrong', message: /no database yet/, advice: /heroes migrate/ })
   t.notOk(existsSync(nowhere))
 
   const folder = await madeFolder(t)

@@ -2,9 +2,17 @@ import t from 'tap'
 import { registerFirstClient } from '../../../app/serve/first-client.js'
 import { createWorld } from '../../support/world.js'
 
+const OPEN = { registrationOpen: true, policy: { passwordMinLength: 1 } }
+
 t.test('the first client is printed with its secret and with three command lines that try it', async t => {
   const { useCases } = createWorld()
-  const text = await registerFirstClient(useCases, 4000, 'https://heroes.example', ['heroes.read', 'heroes', 'heroes'])
+  const text = await registerFirstClient(
+    useCases,
+    4000,
+    'https://heroes.example',
+    ['heroes.read', 'heroes', 'heroes'],
+    OPEN
+  )
   const secret = /client_secret {2}([A-Za-z0-9]{32})\n/.exec(String(text))?.[1]
   const client = await useCases.authenticateClient([{ id: 'local', secret }])
   t.match(client, {
@@ -17,14 +25,34 @@ t.test('the first client is printed with its secret and with three command lines
   t.equal(String(text).match(/^ {2}(TOKEN=\$\()?curl .*https:\/\/heroes\.example\//gm)?.length, 3)
   t.match(text, `-u local:${secret} -d grant_type=password`)
   t.match(text, "--data-urlencode 'scope=heroes.read heroes'")
-  const odd = await registerFirstClient(createWorld().useCases, 4000, "https://heroes.example/a&b'c", [])
+  const odd = await registerFirstClient(createWorld().useCases, 4000, "https://heroes.example/a&b'c", [], OPEN)
   t.match(odd, "\n  curl 'https://heroes.example/a&b'\\''c/register' -H")
   t.match(odd, "curl -s 'https://heroes.example/a&b'\\''c/auth/token' -u")
 })
 
+t.test('the lines work with a password that is long enough, and where registration is closed', async t => {
+  for (const [passwordMinLength, password] of [
+    [13, 'correct horse'],
+    [14, 'correct horse battery staple'],
+    [1024, /correct horse( battery staple){67} batte$/]
+  ] as const) {
+    const { useCases } = createWorld({ policy: { passwordMinLength } })
+    const settings = { registrationOpen: true, policy: { passwordMinLength } }
+    const text = await registerFirstClient(useCases, 4000, 'http://localhost:4000', [], settings)
+    const [, registered = ''] = /"password":"([^"]*)"/.exec(String(text)) ?? []
+    t.match(registered, password)
+    t.match(text, `-d 'password=${registered}' |`)
+    await t.resolves(useCases.registerUser({ username: 'ada', password: registered }))
+  }
+  const closed = { ...OPEN, registrationOpen: false }
+  const text = await registerFirstClient(createWorld().useCases, 4000, 'http://localhost:4000', [], closed)
+  t.match(text, "\n  echo 'correct horse' | heroes user add ada\n")
+  t.notMatch(text, '/register')
+})
+
 t.test('beside it there is a public client for /docs, whose address is printed', async t => {
   const { useCases } = createWorld()
-  const text = await registerFirstClient(useCases, 4000, 'https://heroes.example/v1', ['heroes.read', 'heroes'])
+  const text = await registerFirstClient(useCases, 4000, 'https://heroes.example/v1', ['heroes.read', 'heroes'], OPEN)
   t.match(text, /^ {2}https:\/\/heroes\.example\/v1\/docs$/m)
   t.notMatch(text, 'Nobody can sign in')
   t.strictSame(await useCases.findClient('docs'), {
@@ -41,7 +69,7 @@ t.test('beside it there is a public client for /docs, whose address is printed',
 
 t.test('the client of /docs is left out, with one line, where PUBLIC_URL allows no redirect URI', async t => {
   const { useCases } = createWorld()
-  const text = await registerFirstClient(useCases, 3000, 'http://10.0.0.1:3000', [])
+  const text = await registerFirstClient(useCases, 3000, 'http://10.0.0.1:3000', [], OPEN)
   t.match(
     text,
     '\nNobody can sign in on that page: http://10.0.0.1:3000/docs/callback is no redirect URI that a client may have.\n'
@@ -57,8 +85,8 @@ t.test(
   'the first clients are registered only where there is no client, and without scopes the lines ask for none',
   async t => {
     const { useCases } = createWorld()
-    t.notMatch(await registerFirstClient(useCases, 4000, 'http://localhost:4000', []), 'scope')
-    t.equal(await registerFirstClient(useCases, 4000, 'http://localhost:4000', []), undefined)
+    t.notMatch(await registerFirstClient(useCases, 4000, 'http://localhost:4000', [], OPEN), 'scope')
+    t.equal(await registerFirstClient(useCases, 4000, 'http://localhost:4000', [], OPEN), undefined)
     t.equal((await useCases.listClients()).length, 2)
   }
 )

@@ -3,6 +3,7 @@ import t from 'tap'
 import { compose } from '../../../app/compose.js'
 import { buildMetricsServer } from '../../../app/http/server.js'
 import { createDurations } from '../../../app/serve/durations.js'
+import { createLog } from '../../../app/serve/log.js'
 import { createMetrics } from '../../../app/serve/metrics.js'
 import { readSettings } from '../../../app/settings.js'
 import { listenUntilEnd } from '../../support/ports.js'
@@ -171,6 +172,15 @@ t.test('the figures of the adapters are read when somebody asks for them', async
   t.strictSame(await read('heroes_hash_wait_seconds_sum'), ['heroes_hash_wait_seconds_sum 0.02'])
   t.strictSame(await read('heroes_lookup_batch_size_bucket{le="4"}'), ['heroes_lookup_batch_size_bucket{le="4"} 0'])
   t.strictSame(await read('heroes_lookup_batch_size_bucket{le="8"}'), ['heroes_lookup_batch_size_bucket{le="8"} 1'])
+})
+
+t.test('forwarded headers on the server of the figures are not warned of: it looks at no address', async t => {
+  const { metrics } = await createMeasured()
+  const lines: string[] = []
+  const log = createLog('warn', { write: line => lines.push(line) })
+  const http = buildMetricsServer({ bodyLimit: 1, bodyMemory: 1, log }, metrics.read)
+  t.equal((await http.inject({ url: '/metrics', headers: { 'x-forwarded-for': '192.0.2.60' } })).statusCode, 200)
+  t.strictSame(lines, [])
 })
 
 t.test('the server of the figures has /metrics and nothing else', async t => {

@@ -73,7 +73,10 @@ t.test('a service that was not told to show it has no such page', async t => {
 t.test(
   'the address that the first start prints leads through the login to this page, and its code to a token',
   async t => {
-    const words = await registerFirstClient(service.useCases, 3000, PUBLIC_URL, ['heroes', 'profile:read'])
+    const words = await registerFirstClient(service.useCases, 3000, PUBLIC_URL, ['heroes', 'profile:read'], {
+      registrationOpen: true,
+      policy: { passwordMinLength: 1 }
+    })
     await service.useCases.registerUser(ADA)
     const address = / (http\S+\/auth\/code\?\S+)\n/.exec(String(words))?.[1] ?? ''
     const secret = /client_secret +(\S+)/.exec(String(words))?.[1]
