@@ -115,8 +115,10 @@ export const endConnectionGently = (reply: FastifyReply): void => {
  */
 export const letBodyArrive = ({ request: { raw } }: FastifyReply): void => {
   const { socket } = raw
-  // An answer that was chosen to end the connection waits for nobody so long.
-  if (connectionOf(socket).ending) return
+  const { ending, brokenOff } = connectionOf(socket)
+  // An answer that was chosen to end the connection waits for nobody so long. Of a body that is malformed or has taken too
+  // long no end arrives, and the client could keep the connection for ever.
+  if (ending || brokenOff) return
   socket.destroySoon = () => {
     socket.end()
     if (raw.readableEnded) endGently(socket)

@@ -181,6 +181,21 @@ t.test('a client that is still sending its malformed body is not reset', async t
   t.strictSame(errors, [])
 })
 
+t.test('a connection whose body is malformed ends, although its client keeps it open', async t => {
+  for (const [head, status] of [
+    [chunkedPost('/sample'), 400],
+    [chunkedPost('/missing'), 404]
+  ] as const) {
+    const accepted = new Promise<Socket>(resolve => http.server.once('connection', resolve))
+    const { socket, received } = dial(http.listeningOrigin, { allowHalfOpen: true })
+    t.teardown(() => socket.destroy())
+    socket.write(`${head}zz\r\n`)
+    const connection = await accepted
+    await new Promise(resolve => connection.once('close', resolve))
+    t.strictSame(statusesIn(received()), [status])
+  }
+})
+
 t.test('a CONNECT request is refused, and its connection may be reset or time out', async t => {
   const connections: Socket[] = []
   const keep = (connection: Socket) => connections.push(connection)
