@@ -21,6 +21,8 @@ export interface QueueOptions<Item, Result> {
   readonly maxItems: number
   /** As soon as so many items wait, they leave without waiting for others; {@link maxItems} by default. */
   readonly enoughItems?: number
+  /** They do so only while fewer batches are under way; {@link maxBatches} by default. */
+  readonly earlyBatches?: number
   /** Items with the same key are never in the same batch. */
   readonly keyOf?: (item: Item) => string
   /** Sends a batch and settles each of its items. Resolves when another batch may take its place; never rejects. */
@@ -50,7 +52,8 @@ export const rejectIfLate = ({ askedAt, reject }: Pick<Waiting<unknown, never>, 
  * Collects items and sends them in batches. An item waits in the queue for two reasons:
  *
  * - It waits until all callbacks of promises that are due have run, so that all who ask because of one answer, or
- *   because of requests that begin together, share a batch. When `enoughItems` wait, they leave at once.
+ *   because of requests that begin together, share a batch. When `enoughItems` wait and fewer than
+ *   `earlyBatches` batches are under way, they leave at once.
  * - While `usualBatches` batches are under way, it waits until one of them is done. All items that are added meanwhile go
  *   into the next batch. A slow batch counts no longer, so that nobody waits for it, unless `maxBatches` are under way.
  *   Nor does one of the batches count while all of them hold fewer than `fewItems`.
@@ -61,6 +64,7 @@ export const createQueue = <Item, Result>({
   fewItems = 0,
   maxItems,
   enoughItems = maxItems,
+  earlyBatches = maxBatches,
   keyOf,
   sendBatch
 }: QueueOptions<Item, Result>): Queue<Item, Result> => {
@@ -136,7 +140,7 @@ export const createQueue = <Item, Result>({
     add(each) {
       waiting.push(each)
       if (!mayBegin()) return
-      if (waiting.length < enoughItems) schedule()
+      if (waiting.length < enoughItems || batchesUnderWay >= earlyBatches) schedule()
       else sendBatches()
     },
     clear: () => waiting.splice(0)
