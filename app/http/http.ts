@@ -213,14 +213,19 @@ export const createHttp = ({
 
   // One hook and not three: every hook adds to the cost of a read.
   http.addHook('onSend', (request, reply, payload, done) => {
-    deadlines.end(reply)
     if (!request.raw.complete && hasBody(request)) {
       discard(request.raw)
       letBodyArrive(reply)
     }
     // Fastify itself ends the connections of requests that arrive during the close, but not of requests under way.
     if (closing) endConnectionIfLast(reply)
-    compress.call(http, request, reply, payload, done)
+    compress.call(http, request, reply, payload, (error?: Error | null, compressed?: unknown) => {
+      // A long answer is compressed by another thread, and may be too late by then: its client has been told.
+      if (reply.raw.headersSent) return
+      deadlines.end(reply)
+      if (error) done(error)
+      else done(null, compressed)
+    })
   })
 
   cutOffReaders(http.server, readerMilliseconds)
