@@ -1,13 +1,24 @@
 import { early } from './early.js'
 import { DomainError } from './errors.js'
 import { aboutGrant, type Origin } from './events.js'
-import { latest, secondsAfter } from './instants.js'
+import { secondsAfter } from './instants.js'
 import { answerOf, couldBeIssued, type IssuingPolicy, type TokenAnswer, tokenOf } from './issuing.js'
 import type { Client, Grant } from './model.js'
 import type { Policy } from './policy.js'
 import type { AllPorts, RefreshToken } from './ports.js'
 import { anyCovers, grantScopes, parseScope } from './scope.js'
 import { type GrantHandler, requireParameter, type TokenRequest } from './token-request.js'
+
+/** One use of a refresh token. */
+interface Use {
+  readonly refreshToken: string
+  readonly requested: readonly string[]
+  readonly client: Client
+  readonly origin: Origin
+  readonly begunAt: Date
+  /** Whether this request has seen the token unspent. */
+  readonly wasUnspent: boolean
+}
 
 /**
  * RFC 6749 section 6 with rotation (RFC 9700 section 4.14.2). A repeat within the grace gets the first answer again; a
@@ -19,30 +30,21 @@ export const createRefreshGrant = (
   policy: IssuingPolicy & Pick<Policy, 'refreshGraceSeconds'>
 ): GrantHandler => {
   /**
-   * True when a request that was begun at `begunAt` may repeat a token that was spent at `spentAt`. However long the store
-   * takes to answer it, it comes no later for that. `spentAt` comes from the clock of the instance that served the spend:
-   * if the two clocks differ, the grace is longer or shorter by the difference. With a grace of 0 no use is a repeat, not
-   * even when `spentAt` lies in the future of this clock.
-   */
-  const inGrace = (spentAt: Date, begunAt: Date): boolean =>
-    policy.refreshGraceSeconds > 0 && begunAt < secondsAfter(spentAt, policy.refreshGraceSeconds)
-
-  /**
-   * Answers for a token that is spent. If the request has seen the token unspent, the spend came after the request was
+   * True when a request may repeat a token that was spent at `spentAt`. However long the store takes to answer it, it comes no
+   * later for that. `spentAt` comes from the clock of the instance that served the spend: if the two clocks differ, the grace
+   * is longer or shorter by the difference. If the request has seen the token unspent, the spend came after the request was
    * begun, whatever instant is stored with it. So when two instances refresh one token at once, the slower refresh is no
-   * theft, however short the grace.
+   * theft, however short the grace. With a grace of 0 no use is a repeat, not even when `spentAt` lies in the future of this
+   * clock.
    */
-  const repeat = async (
-    refreshToken: string,
-    { spent, grant }: RefreshToken,
-    requested: readonly string[],
-    client: Client,
-    origin: Origin,
-    begunAt: Date,
-    wasUnspent: boolean
-  ): Promise<TokenAnswer> => {
+  const inGrace = (spentAt: Date, { begunAt, wasUnspent }: Use): boolean =>
+    policy.refreshGraceSeconds > 0 && (wasUnspent || begunAt < secondsAfter(spentAt, policy.refreshGraceSeconds))
+
+  /** Answers for a token that is spent. */
+  const repeat = async ({ spent, grant }: RefreshToken, use: Use): Promise<TokenAnswer> => {
+    const { refreshToken, requested, client, origin } = use
     const now = clock.now()
-    if (spent?.nonce === undefined || !inGrace(latest(spent.at, wasUnspent ? begunAt : undefined), begunAt)) {
+    if (spent?.nonce === undefined || !inGrace(spent.at, use)) {
       if ((await grants.revoke(grant.id, now)) !== false) {
         events.tell({ event: 'grant.stolen', ...aboutGrant(grant, origin), reason: 'refresh_token' })
       }
@@ -71,6 +73,7 @@ export const createRefreshGrant = (
     }
     const refreshToken = requireParameter('refresh_token', request.refreshToken)
     const requested = parseScope(request.scope)
+    const use = { refreshToken, requested, client, origin: request, begunAt: now }
 
     const requireOwn = (token: RefreshToken | undefined): RefreshToken => {
       if (token === undefined || token.grant.clientId !== client.id || token.grant.expiresAt <= now) {
@@ -80,7 +83,7 @@ export const createRefreshGrant = (
     }
 
     const token = requireOwn(await found)
-    if (token.spent !== undefined) return repeat(refreshToken, token, requested, client, request, now, wasUnspent)
+    if (token.spent !== undefined) return repeat(token, { ...use, wasUnspent })
     if (token.refreshExpiresAt === undefined || token.refreshExpiresAt <= now) throw invalidGrant()
     const scopes = narrow(client, token.grant, requested)
     const nonce = await secrets.nonce()
@@ -91,7 +94,7 @@ export const createRefreshGrant = (
       return answerOf(pair, successor, now)
     }
     // Another call has spent the token. Only a new look-up can tell how: the first one saw the token unspent.
-    return repeat(refreshToken, requireOwn(await lookUp(refreshToken)), requested, client, request, now, true)
+    return repeat(requireOwn(await lookUp(refreshToken)), { ...use, wasUnspent: true })
   }
 
   return (request, begunAt, wasUnspent) => {
