@@ -98,7 +98,7 @@ const createHero = async (heroes: HeroStore, hero: NewHero): Promise<Hero> => {
 }
 
 /**
- * Node turns this many heroes into records and text in a third of a millisecond. With four hundred a long list takes
+ * Node turns this many heroes into records and text in a quarter of a millisecond. With four hundred a long list takes
  * three quarters of the time, and the slowest hundredth of the reads beside it 1.2 times as long.
  */
 const PIECE = 250

@@ -3,39 +3,17 @@ import type { Digest, Hero, NewHero } from '../../core/model.js'
 import type { HeroStore } from '../../core/ports.js'
 import type { Driver } from './connection/driver.js'
 import { isDuplicate } from './connection/errors.js'
+import { createHeroLists } from './hero-lists.js'
+import { columns, readHero, toHero, toRow } from './hero-rows.js'
 import { inOrder, insertAlone } from './insert-all.js'
 import { gather } from './lookup/gather.js'
 import { key, type Lookups } from './lookup/lookups.js'
-import { createTidying, SHORTEST_INDEXED } from './name-index.js'
-import { createRarePieces } from './rare-piece.js'
+import { createTidying } from './name-index.js'
 import { heroes } from './schema.js'
-import { listed, manyRows, type Row, rowReader, typed } from './sql/columns.js'
+import { listed, manyRows } from './sql/columns.js'
 import { builder, withDriverErrors } from './sql/statements.js'
 import { IS_LIVE } from './sql/token-rows.js'
 import { bytes, bytesList, instantList } from './sql/values.js'
-
-const columns = { id: typed(heroes.id), name: typed(heroes.name) }
-const toHero = ({ id, name }: Row): Hero => ({ id: Number(id), name: String(name) })
-const toRow = ({ name }: NewHero) => ({ name, nameLower: name.toLowerCase() })
-
-const readRow = rowReader(columns)
-const readHero = (values: readonly unknown[]): Hero => toHero(readRow(values))
-
-const LIST = `select ${listed(columns)} from hero where id > $1 order by id limit $2`
-
-const LIST_BY_NAME = `
-select ${listed(columns)} from hero
-where id > $1 and name_lower like $2::text
-order by id limit $3`
-
-/** The index finds the names that have a piece of the part, and those without the whole part are left out. */
-const LIST_BY_PIECE = `
-select ${listed(columns)} from hero
-where id > $1 and name_lower like $2::text and strpos(name_lower, $4::text) > 0
-order by id limit $3`
-
-/** The pattern of LIKE for texts that contain this one. */
-const containing = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`
 
 // Of several rows with one name it inserts the first.
 const { id: _generated, ...stored } = getTableColumns(heroes)
@@ -109,10 +87,9 @@ export const createHeroStore = (
   driver: Pick<Driver, 'connections' | 'write' | 'writers' | 'transaction'>,
   lookups: Lookups
 ): HeroStore => {
-  const { connections, write, transaction } = driver
+  const { write } = driver
   const writer = builder(write)
   const tidy = createTidying(driver)
-  const findRarePiece = createRarePieces()
 
   // A statement of its own: one that names the tables of tokens and grants would wait where they are locked.
   const insert = gather(
@@ -160,24 +137,7 @@ export const createHeroStore = (
       read: ({ name }, id) => toHero({ id, name })
     }),
 
-    async list({ nameContains = '', after = Number.MIN_SAFE_INTEGER, limit = Number.MAX_SAFE_INTEGER }) {
-      if (nameContains === '') return (await write(LIST, [after, limit])).map(readHero)
-      const part = nameContains.toLowerCase()
-      const values = [after, containing(part), limit]
-      if (connections === undefined || part.length < SHORTEST_INDEXED) {
-        return (await write(LIST_BY_NAME, values)).map(readHero)
-      }
-      const piece = await findRarePiece(write, part)
-      const rows = await transaction('list by name', async run => {
-        // How many names have this part decides between the index of names and the order of ids.
-        await run('set local plan_cache_mode = force_custom_plan', [])
-        return piece === undefined
-          ? run(LIST_BY_NAME, values)
-          : run(LIST_BY_PIECE, [after, containing(piece), limit, part])
-      })
-      tidy()
-      return rows.map(readHero)
-    },
+    list: createHeroLists(driver, tidy),
 
     insert,
 

@@ -182,6 +182,14 @@ export const heroContract = (test: TestFunction, createStores: CreateStores): vo
     }
   })
 
+  test('a page has every name as it was stored', async () => {
+    const { heroes } = await createStores()
+    const stored = await insertAll(heroes, [
+      ...new Set([...ODD_TEXTS, '["a", "b"]', 'a"b\\c', '\\u0041', 'a\u0001\t\r\nb', 'null'])
+    ])
+    assert.deepEqual(await heroes.list({ ...EVERY, limit: 1000 }), stored)
+  })
+
   test('a list may begin after any safe integer', async () => {
     const { heroes } = await createStores()
     const [first, second] = await insertAll(heroes, ['a', 'b'])

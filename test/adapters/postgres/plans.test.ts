@@ -149,6 +149,7 @@ t.test('no statement reads a table whole, except full lists and the search by a 
     'heroes.find': () => heroes.find(1),
     'heroes.find of several': () => Promise.all([heroes.find(1), heroes.find(2)]),
     'heroes.list': () => heroes.list({ nameContains: undefined, after: undefined, limit: undefined }),
+    'heroes.list of a page': () => heroes.list({ nameContains: undefined, after: undefined, limit: 100 }),
     'heroes.insert': () => heroes.insert({ name: 'a new hero' }),
     'heroes.insertIfAuthorized': () => insertIfAuthorized({ name: 'another' }, accessDigest, at(0)),
     'heroes.insertIfAuthorized of several': () =>

@@ -1,0 +1,14 @@
+import type { Hero, NewHero } from '../../core/model.js'
+import { heroes } from './schema.js'
+import { type Row, rowReader, typed } from './sql/columns.js'
+
+export const columns = { id: typed(heroes.id), name: typed(heroes.name) }
+
+export const toHero = ({ id, name }: Row): Hero => ({ id: Number(id), name: String(name) })
+
+export const toRow = ({ name }: NewHero) => ({ name, nameLower: name.toLowerCase() })
+
+const readRow = rowReader(columns)
+
+/** Reads the values of {@link columns}. */
+export const readHero = (values: readonly unknown[]): Hero => toHero(readRow(values))
