@@ -13,7 +13,7 @@ const toRow = (id: number, { name }: NewHero): HeroRow => ({
   lowerCaseName: name.toLowerCase()
 })
 
-/** So many names are searched in one turn of the event loop: long ones that are hard to tell apart take 10 µs each. */
+/** So many names are searched in one turn of the event loop: 255 letters that are hard to tell apart take 1 to 2 µs each. */
 const PIECE = 2000
 
 export const createHeroStore = (): HeroStore => {
