@@ -41,8 +41,9 @@ const AS_JSON: Form = {
   of: select => `
 select ${names.map(name => `json_agg(${name})::text`)} from (${select}) as hero (${names})`,
   read(rows) {
-    const lists = (rows[0] ?? []).map(readJsonList)
-    return (lists[0] ?? []).map((_, index) => readHero(lists.map(list => list[index])))
+    const lists = rows.flat().map(readJsonList)
+    const [first = []] = lists
+    return first.map((_, index) => readHero(lists.map(list => list[index])))
   }
 }
 

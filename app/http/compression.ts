@@ -83,7 +83,8 @@ const passesForCompressed = (body: Buffer): boolean => {
   return first === 0x1f || (first & 0x8f) === 8
 }
 
-type Done = (error?: Error | null, payload?: unknown) => void
+/** What a hook calls at its end: Fastify's `done`, with both its values optional. */
+export type Done = (error?: Error | null, payload?: unknown) => void
 
 /** The plugin makes a stream of a long body. The answer needs a length, so the stream is collected. */
 const collected =

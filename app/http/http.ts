@@ -16,7 +16,7 @@ import {
 import { DomainError } from '../../core/index.js'
 import { createBodyMemory, createDiscard } from './body-memory.js'
 import { trustedProxies } from './client-address.js'
-import { createCompression } from './compression.js'
+import { createCompression, type Done } from './compression.js'
 import { beginReading, endConnectionGently, endConnectionIfLast, endReading, letBodyArrive } from './connections.js'
 import { createDeadlines } from './deadlines.js'
 import {
@@ -219,13 +219,14 @@ export const createHttp = ({
     }
     // Fastify itself ends the connections of requests that arrive during the close, but not of requests under way.
     if (closing) endConnectionIfLast(reply)
-    compress.call(http, request, reply, payload, (error?: Error | null, compressed?: unknown) => {
+    const send: Done = done
+    const sendInTime: Done = (error, compressed) => {
       // A long answer is compressed by another thread, and may be too late by then: its client has been told.
       if (reply.raw.headersSent) return
       deadlines.end(reply)
-      if (error) done(error)
-      else done(null, compressed)
-    })
+      send(error, compressed)
+    }
+    compress.call(http, request, reply, payload, sendInTime)
   })
 
   cutOffReaders(http.server, readerMilliseconds)
