@@ -85,6 +85,9 @@ declare module 'fastify' {
 /** Makes the answer to a request that failed. */
 export type AnswerFor = (error: unknown, form: ErrorForm, asker: Asker) => Answer
 
+const JSON_HEADERS: Headers = { 'content-type': 'application/json; charset=utf-8' }
+const OAUTH_HEADERS: Headers = { ...JSON_HEADERS, ...UNCACHED }
+
 /** `bodyLimit` is in bytes: what a body that is refused for its length is told to keep to. */
 export const createAnswerFor =
   (errorPage: ErrorPage, bodyLimit: number): AnswerFor =>
@@ -94,12 +97,11 @@ export const createAnswerFor =
       const page = errorPage({ status, message, fault }, asker)
       return { status, headers: { ...page.headers, ...headers }, body: page.body }
     }
-    const type = { 'content-type': 'application/json; charset=utf-8' }
     if (form === 'json') {
-      return { status, headers: { ...type, ...headers }, body: JSON.stringify({ error: message }) }
+      return { status, headers: { ...JSON_HEADERS, ...headers }, body: JSON.stringify({ error: message }) }
     }
     const body = JSON.stringify({ error: code, error_description: message })
-    return { status, headers: { ...type, ...UNCACHED, ...headers }, body }
+    return { status, headers: { ...OAUTH_HEADERS, ...headers }, body }
   }
 
 /** Gets the error and the ids of the request and of the caller's trace. */
