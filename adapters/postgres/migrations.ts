@@ -57,12 +57,12 @@ const PAUSE = 1
 const ATTEMPTS = 500
 
 /**
- * What finds the tables in a statement as drizzle-kit writes it, by the lock that the statement takes. An index lets
+ * What finds the tables in a statement as {@link readMigrations} gives it, by the lock that the statement takes. An index lets
  * others read.
  */
 const LOCKS = {
-  'access exclusive': /\b(?:table|references) (?:if exists )?(?:"public"\.)?"(\w+)"/gi,
-  share: /\bindex "\w+" on (?:"public"\.)?"(\w+)"/gi
+  'access exclusive': /\b(?:table|references) (?:if exists )?"(\w+)"/gi,
+  share: /\bindex "\w+" on "(\w+)"/gi
 }
 
 /**
@@ -153,8 +153,8 @@ export const readPendingChanges = async (run: Run): Promise<PendingChanges> => {
 }
 
 /**
- * The check behind `/health/ready`. It rejects with `unavailable` while the database refuses writes or lacks its
- * schema.
+ * The check behind `/health/ready`. It rejects with `unavailable` while the database refuses writes, lacks its schema or
+ * does not let the service read which migrations were applied.
  */
 export const createCheck = ({ probe }: Driver): (() => Promise<void>) => {
   let newest: number | undefined
@@ -187,7 +187,15 @@ const requireUtf8 = async (run: Run): Promise<number> => {
   )
 }
 
-const readMigrations = () => readMigrationFiles({ migrationsFolder: folder() })
+/**
+ * The migrations as drizzle-kit writes them, but for the schema `public`, which it writes in references alone: every table is
+ * in the first schema of the search path.
+ */
+const readMigrations = () =>
+  readMigrationFiles({ migrationsFolder: folder() }).map(migration => ({
+    ...migration,
+    sql: migration.sql.map(text => text.replaceAll('"public".', ''))
+  }))
 
 const newestOf = (migrations: ReturnType<typeof readMigrations>): number =>
   Math.max(...migrations.map(({ folderMillis }) => folderMillis))

@@ -85,13 +85,25 @@ export const translate = (error: unknown): Error => {
   return passes ? unavailable(cause) : cause
 }
 
+/**
+ * The error with which no connection could be opened. A server that refuses to be connected to cannot be reached, for whatever
+ * reason: a database that takes no connections (55000), a privilege to connect that was taken away (42501). Parameters that
+ * it refuses (22023, 42704) stay refused.
+ */
+export const refusedConnection = (error: unknown): unknown => {
+  const cause = translate(error)
+  const isOfServer =
+    cause instanceof StatementError && cause.code !== undefined && !/^(?:22...|42704)$/.test(cause.code)
+  return isOfServer ? unavailable(cause) : error
+}
+
 const UNAVAILABLE = [
   // SQLSTATE: connections (08), authorization (28), transactions that were rolled back at every try (40), resources
-  // (53), the system (58); 25006 a standby, 25P03 idle in a transaction, 3D000 no such database, 55P03 lock_timeout,
-  // 57014 statement_timeout, 57P01 to 57P05 a server that shuts down or starts. 0A000 and 26000 refuse a prepared
-  // statement: the result type of its plan changed, or its name is gone.
+  // (53), the system (58); 25006 a standby, 25P03 idle in a transaction, 25P04 transaction_timeout, 3D000 no such
+  // database, 55P03 lock_timeout, 57014 statement_timeout, 57P01 to 57P05 a server that shuts down or starts. 0A000 and
+  // 26000 refuse a prepared statement: the result type of its plan changed, or its name is gone.
   /^(?:08|28|40|53|58)[0-9A-Z]{3}$/,
-  /^(?:0A000|25006|25P03|26000|3D000|55P03|57014|57P0[1-5])$/,
+  /^(?:0A000|25006|25P0[34]|26000|3D000|55P03|57014|57P0[1-5])$/,
   // postgres.js, and pooler.ts
   /^(?:CONNECTION_(?:CLOSED|DESTROYED|ENDED)|CONNECT_TIMEOUT|SASL_SIGNATURE_MISMATCH|PREPARED_STATEMENTS_LOST)$/,
   // Node: sockets, names and files (ECONNREFUSED, EAI_AGAIN, ENOENT of a socket), then TLS

@@ -35,7 +35,7 @@ export interface Hosts {
   failed(address: ServerAddress): void
   /** Tells of a connection to the host, until the returned function is called. */
   enter(address: ServerAddress, guest: Guest): () => void
-  /** Drops every connection to a host that takes no writes. Whoever takes any host keeps the others. */
+  /** Tries a host that takes no writes last, and drops every connection to it. Whoever takes any host keeps the others. */
   leave(address: ServerAddress): void
   /** Drops the idle connections to a host that has stopped answering. Each of the others notices that by itself. */
   leaveIdle(address: ServerAddress): void
@@ -46,6 +46,8 @@ export interface Hosts {
 }
 
 export const createHosts = (url: string, options: HostsOptions): Hosts => {
+  // postgres.js would read it, refuse libpq's `any`, and end connections on which this adapter decides.
+  delete process.env.PGTARGETSESSIONATTRS
   const { host, port, database } = postgres(url, { max: 1 }).options
   // postgres.js does not decode it.
   const [, path] = /^[^?#]*?:\/\/[^/?#]*\/([^?#]+)/.exec(url) ?? []
@@ -77,8 +79,8 @@ export const createHosts = (url: string, options: HostsOptions): Hosts => {
       return () => void guests.delete(entry)
     },
     leave(address) {
-      if (target === 'any') return
       failed(address)
+      if (target === 'any') return
       for (const guest of guestsOf(address)) guest.drop()
     },
     leaveIdle(address) {

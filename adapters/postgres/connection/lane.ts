@@ -1,7 +1,7 @@
 import { takeAnswer } from './answer.js'
 import { connectTimeout, orConnectTimeout } from './connect-timeout.js'
 import type { Run, Value } from './driver.js'
-import { endsConnection, isReadOnly, mayDependOnEncryption, refusesParameters } from './errors.js'
+import { endsConnection, isReadOnly, mayDependOnEncryption, refusedConnection, refusesParameters } from './errors.js'
 import type { Hosts } from './hosts.js'
 import { createLinkedList } from './linked-list.js'
 import { createPlanAge, DISCARD_PLANS, PLANNING } from './planning.js'
@@ -64,6 +64,8 @@ export const openLane = (hosts: Hosts, { prepare, lookups }: LaneOptions): Lane 
     lock_timeout: lookups ? LOCK_TIMEOUT.shared : LOCK_TIMEOUT.exclusive,
     idle_in_transaction_session_timeout: 10_000,
     default_transaction_isolation: 'read committed',
+    // Lists of values have nulls.
+    array_nulls: 'on',
     ...PLANNING
   }
   /** The attempt that is under way, or the session that is open. */
@@ -167,7 +169,7 @@ export const openLane = (hosts: Hosts, { prepare, lookups }: LaneOptions): Lane 
       }
       hosts.failed(place)
     }
-    throw failure
+    throw refusedConnection(failure)
   }
 
   /** Lets the statements go that have waited for the connection. */

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import postgres from 'postgres'
+import { BYTEA } from './bytea.js'
 import { orConnectTimeout } from './connect-timeout.js'
 import type { Hosts } from './hosts.js'
 import { connectionLost, type Encryption, openSocket, type ServerAddress } from './socket.js'
@@ -67,6 +68,7 @@ export const openSession = (
     prepare,
     // Arrays are sent as PostgreSQL's literals. To fetch the array types would cost every connection a statement.
     fetch_types: false,
+    types: { bytea: BYTEA },
     // The time limit below is for all of the opening.
     connect_timeout: 0,
     max_lifetime: null,

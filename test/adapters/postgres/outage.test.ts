@@ -121,6 +121,26 @@ t.test('a host that takes no connection is given up after two seconds', async t 
   await database.close()
 })
 
+t.test('a database that takes no connections is unavailable until it takes them again', async t => {
+  const { url, drop } = await createDatabase()
+  t.teardown(drop)
+  const database = await openServer(url, SETTINGS)
+  t.teardown(() => database.close())
+  await database.migrate()
+  const name = new URL(url).pathname.slice(1)
+  const server = new URL(url)
+  server.pathname = '/postgres'
+  const sql = postgres(server.href, { max: 1 })
+  t.teardown(() => sql.end())
+  await sql.unsafe(`alter database ${name} allow_connections false`)
+  await sql`select pg_terminate_backend(pid, 1000) from pg_stat_activity where datname = ${name}`
+  while (await isServed(database)) await sleep(5)
+  t.ok((await settle(database)).every(outcome => outcome === 'unavailable'))
+  await t.rejects(database.check(), UNAVAILABLE)
+  await sql.unsafe(`alter database ${name} allow_connections true`)
+  t.ok((await secondsUntil(() => isServed(database))) < 2)
+})
+
 t.test('calls are unavailable during an outage and served after it', async t => {
   const server = await startServer()
   t.teardown(() => server.remove())

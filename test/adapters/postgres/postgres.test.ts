@@ -4,6 +4,7 @@ import { inspect } from 'node:util'
 import { getTableConfig } from 'drizzle-orm/pg-core'
 import postgres from 'postgres'
 import t, { type Test } from 'tap'
+import { BYTEA } from '../../../adapters/postgres/connection/bytea.js'
 import { StatementError, translate } from '../../../adapters/postgres/connection/errors.js'
 import { openServer } from '../../../adapters/postgres/database.js'
 import { lockTables } from '../../../adapters/postgres/migrations.js'
@@ -25,7 +26,7 @@ import {
   tokenUnder
 } from '../../contract/records.js'
 import { createEarlierDatabase } from '../../support/earlier-database.js'
-import { createDatabase } from '../../support/postgres.js'
+import { createDatabase, execute } from '../../support/postgres.js'
 
 const SETTINGS = { pool: 2, prepare: true }
 const UNAVAILABLE = { name: 'DomainError', code: 'unavailable', retryAfterSeconds: 1 }
@@ -67,7 +68,7 @@ t.test('an error that means that the database cannot be reached is unavailable, 
     'ECONNREFUSED ECONNRESET EPIPE ETIMEDOUT EHOSTUNREACH ENETUNREACH ENOTFOUND EAI_AGAIN ENOENT ' +
     'CONNECTION_CLOSED CONNECTION_DESTROYED CONNECTION_ENDED CONNECT_TIMEOUT SASL_SIGNATURE_MISMATCH ' +
     'DEPTH_ZERO_SELF_SIGNED_CERT CERT_HAS_EXPIRED ERR_TLS_CERT_ALTNAME_INVALID ERR_OUT_OF_RANGE ' +
-    '57P01 57P02 57P03 57014 55P03 08000 08006 53300 53100 28P01 3D000 25006 26000 0A000 40P01 40001'
+    '57P01 57P02 57P03 25P03 25P04 57014 55P03 08000 08006 53300 53100 28P01 3D000 25006 26000 0A000 40P01 40001'
   for (const code of codes.split(' ')) {
     const cause = Object.assign(new Error('why'), { code })
     t.match(translate(cause), { ...UNAVAILABLE, cause: { message: 'why', code } }, code)
@@ -335,6 +336,60 @@ t.test('without prepared statements the stores work the same', async t => {
   const activity = await sql`
     select from pg_stat_activity where application_name = 'heroes' and datname = current_database()`
   t.ok(activity.length <= 2, 'look-ups share the pool')
+})
+
+t.test('settings of a database that change how values are written change no record', async t => {
+  for (const prepare of [true, false]) {
+    const { url, drop } = await createDatabase()
+    t.teardown(drop)
+    const name = new URL(url).pathname.slice(1)
+    await execute(url, `alter database ${name} set bytea_output = 'escape'`)
+    if (prepare) await execute(url, `alter database ${name} set array_nulls = off`)
+    const database = await openServer(url, { pool: 2, prepare })
+    t.teardown(() => database.close())
+    await database.migrate()
+    const { stores } = database
+    const parties = await register(stores)
+    t.strictSame(await stores.clients.find(parties.client.id), parties.client)
+    const token = await logIn(stores, parties)
+    t.strictSame(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
+    const code = await authorize(stores, parties)
+    t.strictSame(await stores.codes.find(code.digest), { ...code, spent: false })
+    // Without a refresh token the lists of a statement have nulls. A token that comes alone has no list.
+    const lone = publicTokenUnder(grantTo(parties))
+    const others = [1, 2, 3].map(() => publicTokenUnder(grantTo(parties)))
+    const { generation } = parties.user
+    await Promise.all([lone, ...others].map(token => stores.tokens.insert(token, generation)))
+    t.strictSame(await stores.tokens.findByAccess(lone.accessDigest), accessOf(lone))
+  }
+})
+
+t.test('bytes are read alike in either form of bytea_output', async t => {
+  const { url, drop } = await createDatabase()
+  t.teardown(drop)
+  const all = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte))
+  for (const form of ['hex', 'escape']) {
+    const sql = postgres(url, { max: 1, types: { bytea: BYTEA }, connection: { bytea_output: form } })
+    t.teardown(() => sql.end())
+    for (const bytes of [all, Buffer.from('\\x41'), Buffer.from('\\\\101'), Buffer.alloc(0)]) {
+      const [row] = await sql`select ${bytes}::bytea as bytes`
+      t.strictSame(row?.bytes, bytes, form)
+    }
+  }
+})
+
+t.test('the tables are made in the first schema of the search path', async t => {
+  const { url, drop } = await createDatabase()
+  t.teardown(drop)
+  await execute(url, 'create schema mine')
+  await execute(url, `alter database ${new URL(url).pathname.slice(1)} set search_path = mine`)
+  const database = await openServer(url, SETTINGS)
+  t.teardown(() => database.close())
+  await database.migrate()
+  const parties = await register(database.stores)
+  const token = await logIn(database.stores, parties)
+  t.strictSame(await database.stores.tokens.findByAccess(token.accessDigest), accessOf(token))
+  await database.check()
 })
 
 t.test('a call that PostgreSQL ends because of a deadlock is tried again', async t => {

@@ -72,6 +72,22 @@ t.test('when no host takes writes, that is the reason, whatever the others have'
   await t.rejects(answering(), { code: '28P01' }, 'the first reason otherwise')
 })
 
+t.test('a server that refuses the connection is unavailable, whatever its reason', { buffered: true }, async t => {
+  const { first, second, answering } = await open(t)
+  for (const code of ['55000', '42501', 'XX000']) {
+    first.refusal = second.refusal = code
+    await t.rejects(answering(), { name: 'DomainError', code: 'unavailable', retryAfterSeconds: 1, cause: { code } })
+  }
+})
+
+t.test('what postgres.js would read from the environment changes nothing', { buffered: true }, async t => {
+  for (const word of ['any', 'standby', 'read-only', 'prefer-standby']) {
+    process.env.PGTARGETSESSIONATTRS = word
+    const { first, answering } = await open(t)
+    t.equal(await answering(), first, word)
+  }
+})
+
 t.test('target_session_attrs says which hosts are good enough', { buffered: true }, async t => {
   for (const [target, standby, readOnly, taken] of [
     ['any', true, true, true],
@@ -120,7 +136,7 @@ t.test('every connection leaves a host that takes no more writes', { buffered: t
 })
 
 t.test('where any host is good enough, a host without writes keeps its other connections', async t => {
-  const { first, connect } = await open(t, { target: 'any' })
+  const { first, second, connect, answering } = await open(t, { target: 'any' })
   const [other, lane] = [connect(), connect()]
   await other.run(WRITE, [])
   first.failure = '25006'
@@ -130,6 +146,7 @@ t.test('where any host is good enough, a host without writes keeps its other con
   first.failure = undefined
   await other.run(WRITE, [])
   t.notOk(other.lost)
+  t.equal(await answering(), second, 'and new connections go to the other host first')
 })
 
 t.test('when a connection falls silent, idle ones to its host end, and the next goes elsewhere', async t => {
