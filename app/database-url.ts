@@ -36,7 +36,7 @@ type Target = (typeof TARGETS)[number]
  * A URL that cannot be read. The message continues a sentence that begins with the setting's name. Of the URL it
  * repeats nothing but the name of a parameter, since any other part may be a password.
  */
-export class DatabaseUrlError extends Error {
+class DatabaseUrlError extends Error {
   override readonly name = 'DatabaseUrlError'
 }
 

@@ -183,13 +183,15 @@ export const startWarnings = (settings: Settings): readonly Finding[] =>
     .filter(({ verdict }) => verdict === 'risky')
 
 /** What `heroes serve` says after it has printed a first client's secret to what is no terminal. */
-export const keptSecret: Finding = {
+export const keptSecret = ({ database }: Pick<Settings, 'database'>): Finding => ({
   check: 'first client',
   ...risky(
     'its secret was printed to standard output, which is no terminal, so a log may keep it',
-    'where others read that log, give the client another secret: heroes client rotate-secret local'
+    database.kind === 'memory'
+      ? 'where others read that log, start the service in a terminal: a new start on memory: makes a new secret'
+      : 'where others read that log, give the client another secret: heroes client rotate-secret local'
   )
-}
+})
 
 /** A host that other machines cannot reach, as a name, an address or the folder of a Unix socket. */
 export const isThisMachine = (host: string): boolean =>

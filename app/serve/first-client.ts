@@ -15,9 +15,13 @@ export const registerFirstClient = async (
   publicUrl: string,
   scopes: readonly string[],
   {
+    database,
     registrationOpen,
     policy
-  }: Pick<Settings, 'registrationOpen'> & { readonly policy: Pick<Policy, 'passwordMinLength'> }
+  }: Pick<Settings, 'registrationOpen'> & {
+    readonly database: Pick<Settings['database'], 'kind'>
+    readonly policy: Pick<Policy, 'passwordMinLength'>
+  }
 ): Promise<string | undefined> => {
   if ((await useCases.listClients()).length > 0) return undefined
   const allowedScopes = [...new Set(scopes)]
@@ -47,11 +51,16 @@ export const registerFirstClient = async (
   const scopeQuery =
     client.allowedScopes.length === 0 ? '' : `&${new URLSearchParams({ scope: client.allowedScopes.join(' ') })}`
   const password = phraseOf(policy.passwordMinLength)
+  // No command reaches the memory of another process.
+  const hasCommands = database.kind !== 'memory'
   const register = registrationOpen
     ? `curl ${shellWord(`${publicUrl}/register`)} -H 'Content-Type: application/json' -d '{"username":"ada","password":"${password}"}'`
-    : `echo '${password}' | heroes user add ada`
+    : hasCommands
+      ? `echo '${password}' | heroes user add ada`
+      : '# Nobody can be registered: REGISTRATION is closed, and no command reaches this database.'
+  const another = hasCommands ? `; \`heroes client rotate-secret ${client.id}\` makes another` : ''
   return `
-A first client is registered. Its secret is shown this once; \`heroes client rotate-secret ${client.id}\` makes another.
+A first client is registered. Its secret is shown this once${another}.
 
   client_id      ${client.id}
   client_secret  ${secret}

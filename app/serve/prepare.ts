@@ -4,15 +4,19 @@ import { type Composition, lacksWrites, mayPrepareLater, type NameIndexLack, pre
 import type { Settings } from '../settings.js'
 import type { Stop } from './stop.js'
 
-/** What the database lacks. Undefined when it answers and takes no writes, so that nothing is prepared. */
+/**
+ * What the database lacks. Undefined when nothing could be prepared and the process serves nevertheless: the database answers
+ * and takes no writes, or is away where a worker takes the place of another. Before the first workers the database was there.
+ */
 export const prepare = async (
   composition: Composition,
-  settings: Settings
+  settings: Settings,
+  isWorker: boolean
 ): Promise<readonly NameIndexLack[] | undefined> => {
   try {
     return await prepareSchema(composition, settings)
   } catch (error) {
-    if (lacksWrites(error)) return undefined
+    if (isWorker ? mayPrepareLater(error) : lacksWrites(error)) return undefined
     throw error
   }
 }

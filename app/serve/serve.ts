@@ -54,7 +54,7 @@ const serveUntil = async (stop: Stop, settings: Settings, stdout: Output, member
   const [composition, { buildServer }] = await Promise.all([compose(settings, metrics), import('../http/server.js')])
   try {
     // The schema may have to wait minutes for another instance's migration. A signal ends the wait.
-    const preparing = prepare(composition, settings)
+    const preparing = prepare(composition, settings, member !== undefined)
     await Promise.race([preparing, stop.signalled])
     const parts = { settings, composition, metrics, member, stdout, stop }
     if (!stop.asked()) await runServer(parts, buildServer, await preparing)
@@ -103,7 +103,7 @@ const runServer = async (
     if (instructions !== undefined) {
       // Whoever reads standard output may have left, which must not end the service.
       stdout.on('error', () => {}).write(instructions)
-      if (stdout.isTTY !== true) warn(keptSecret)
+      if (stdout.isTTY !== true) warn(keptSecret(settings))
     }
     if (lacks === undefined) {
       await Promise.race([prepareLater(composition, settings, stop, log.logger).then(tellLacks), stop.signalled])

@@ -2,7 +2,7 @@ import t from 'tap'
 import { registerFirstClient } from '../../../app/serve/first-client.js'
 import { createWorld } from '../../support/world.js'
 
-const OPEN = { registrationOpen: true, policy: { passwordMinLength: 1 } }
+const OPEN = { database: { kind: 'embedded' }, registrationOpen: true, policy: { passwordMinLength: 1 } } as const
 
 t.test('the first client is printed with its secret and with three command lines that try it', async t => {
   const { useCases } = createWorld()
@@ -30,24 +30,40 @@ t.test('the first client is printed with its secret and with three command lines
   t.match(odd, "curl -s 'https://heroes.example/a&b'\\''c/auth/token' -u")
 })
 
-t.test('the lines work with a password that is long enough, and where registration is closed', async t => {
-  for (const [passwordMinLength, password] of [
-    [13, 'correct horse'],
-    [14, 'correct horse battery staple'],
-    [1024, /correct horse( battery staple){67} batte$/]
-  ] as const) {
-    const { useCases } = createWorld({ policy: { passwordMinLength } })
-    const settings = { registrationOpen: true, policy: { passwordMinLength } }
-    const text = await registerFirstClient(useCases, 4000, 'http://localhost:4000', [], settings)
-    const [, registered = ''] = /"password":"([^"]*)"/.exec(String(text)) ?? []
-    t.match(registered, password)
-    t.match(text, `-d 'password=${registered}' |`)
-    await t.resolves(useCases.registerUser({ username: 'ada', password: registered }))
+t.test(
+  'the lines have a password that is long enough, and add the user by command where registration is closed',
+  async t => {
+    for (const [passwordMinLength, password] of [
+      [13, 'correct horse'],
+      [14, 'correct horse battery staple'],
+      [1024, /correct horse( battery staple){67} batte$/]
+    ] as const) {
+      const { useCases } = createWorld({ policy: { passwordMinLength } })
+      const settings = { ...OPEN, policy: { passwordMinLength } }
+      const text = await registerFirstClient(useCases, 4000, 'http://localhost:4000', [], settings)
+      const [, registered = ''] = /"password":"([^"]*)"/.exec(String(text)) ?? []
+      t.match(registered, password)
+      t.match(text, `-d 'password=${registered}' |`)
+      await t.resolves(useCases.registerUser({ username: 'ada', password: registered }))
+    }
+    const closed = { ...OPEN, registrationOpen: false }
+    const text = await registerFirstClient(createWorld().useCases, 4000, 'http://localhost:4000', [], closed)
+    t.match(text, "\n  echo 'correct horse' | heroes user add ada\n")
+    t.match(text, '`heroes client rotate-secret local`')
+    t.notMatch(text, '/register')
   }
-  const closed = { ...OPEN, registrationOpen: false }
-  const text = await registerFirstClient(createWorld().useCases, 4000, 'http://localhost:4000', [], closed)
-  t.match(text, "\n  echo 'correct horse' | heroes user add ada\n")
-  t.notMatch(text, '/register')
+)
+
+t.test('on memory the lines name no command, since none reaches the service', async t => {
+  const memory = { ...OPEN, database: { kind: 'memory' } } as const
+  const text = await registerFirstClient(createWorld().useCases, 4000, 'http://localhost:4000', [], memory)
+  t.match(text, '\nA first client is registered. Its secret is shown this once.\n')
+  t.match(text, '/register')
+  t.notMatch(text, 'heroes client')
+  const closed = { ...memory, registrationOpen: false }
+  const closedText = await registerFirstClient(createWorld().useCases, 4000, 'http://localhost:4000', [], closed)
+  t.match(closedText, '\n  # Nobody can be registered: REGISTRATION is closed, and no command reaches this database.\n')
+  t.notMatch(closedText, 'heroes user')
 })
 
 t.test('beside it there is a public client for /docs, whose address is printed', async t => {

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { serve } from '../../../app/serve/serve.js'
 import { createStop } from '../../../app/serve/stop.js'
@@ -11,7 +12,7 @@ import { createAuthority } from '../../support/certificates.js'
 import { heroes } from '../../support/command.js'
 import { holdFile, withHeldFiles } from '../../support/held-file.js'
 import { listenUntilEnd } from '../../support/ports.js'
-import { createDatabase } from '../../support/postgres.js'
+import { createDatabase, startServer } from '../../support/postgres.js'
 import { ask, serveProcess, startProcess, temporaryFolder } from '../../support/process.js'
 import { dial } from '../../support/wire.js'
 import { linesOf, workersOf } from '../../support/workers.js'
@@ -105,6 +106,22 @@ t.test('a worker that cannot be started is tried again, and the other serves mea
   service.child.kill('SIGUSR2')
   const after = await workersOf(service, 3)
   t.equal(after.get(2), workers.get(2))
+  t.equal(await service.stop(), 0)
+})
+
+t.test('workers that take the place of others while the database is away answer 503 until it is back', async t => {
+  const server = await startServer()
+  t.teardown(() => server.remove())
+  const service = await serveProcess(t, { ...env, DATABASE_URL: server.url })
+  const workers = await workersOf(service, 2)
+  await server.stop()
+  for (const worker of workers.values()) process.kill(worker, 'SIGKILL')
+  await workersOf(service, 4)
+  t.match(await ask(`${service.url}/health/live`), { status: 200 })
+  const isReady = async (): Promise<boolean> => (await ask(`${service.url}/health/ready`)).status === 200
+  t.notOk(await isReady())
+  await server.start()
+  while (!(await isReady())) await sleep(20)
   t.equal(await service.stop(), 0)
 })
 

@@ -74,6 +74,7 @@ t.test(
   'the address that the first start prints leads through the login to this page, and its code to a token',
   async t => {
     const words = await registerFirstClient(service.useCases, 3000, PUBLIC_URL, ['heroes', 'profile:read'], {
+      database: { kind: 'embedded' },
       registrationOpen: true,
       policy: { passwordMinLength: 1 }
     })
