@@ -33,23 +33,21 @@ export const createHousekeepingUseCases = (
     const now = clock.now()
     const expired = secondsAfter(now, -SLACK_SECONDS)
     let erasedAt = now
+    const failures: unknown[] = []
+    const attempt = (work: Promise<void>): Promise<unknown> => work.catch((error: unknown) => failures.push(error))
     const eraseNonces = async (): Promise<void> => {
       erasedAt = clock.now()
       // The clocks of all instances must be past the grace: an honest repeat that finds no nonce counts as a theft.
       await tokens.eraseNonces(secondsAfter(erasedAt, -refreshGraceSeconds - MAX_CLOCK_DIFFERENCE_SECONDS))
     }
-    const removeAll = (store: Pick<GrantStore, 'removeExpired'>) => async (): Promise<void> => {
+    const removeAll = async (store: Pick<GrantStore, 'removeExpired'>): Promise<void> => {
       while (!signal?.aborted && (await store.removeExpired(expired, BATCH)) === BATCH) {
-        if (clock.now() >= secondsAfter(erasedAt, ERASE_SECONDS)) await eraseNonces()
+        if (clock.now() >= secondsAfter(erasedAt, ERASE_SECONDS)) await attempt(eraseNonces())
       }
     }
-    await eachInTurn([eraseNonces, removeAll(grants), removeAll(attempts)])
+    await attempt(eraseNonces())
+    await attempt(removeAll(grants))
+    await attempt(removeAll(attempts))
+    if (failures.length > 0) throw failures[0]
   }
 })
-
-/** Does every piece of work, whatever becomes of the others, and then rejects with the first failure. */
-const eachInTurn = async (works: readonly (() => Promise<unknown>)[]): Promise<void> => {
-  const failures: unknown[] = []
-  for (const work of works) await work().catch((error: unknown) => failures.push(error))
-  if (failures.length > 0) throw failures[0]
-}

@@ -29,8 +29,8 @@ export interface Policy {
  * does:
  * - The nonce of a spent refresh token: if it were erased too early, an honest repeat would count as a theft.
  *   Housekeeping waits {@link MAX_CLOCK_DIFFERENCE_SECONDS} longer than the grace.
- * - The grace after a spend: see core/refresh-grant.ts. When two instances refresh one token at once, the clock of the
- *   slower instance alone decides that this is no theft.
+ * - The grace after a spend: see core/refresh-grant.ts. When two instances refresh one token at once, no clock decides:
+ *   whoever has seen the token unspent is in the grace.
  * - Removal of expired rows: housekeeping waits a minute, far longer than clocks may differ, so that an instance whose
  *   clock is behind still finds the rows that it judges.
  * - Expiry of codes, tokens, grants and of a client's previous secret: exact by the clock of the instance that judges.

@@ -30,8 +30,8 @@ export const createRefreshGrant = (
   policy: IssuingPolicy & Pick<Policy, 'refreshGraceSeconds'>
 ): GrantHandler => {
   /**
-   * True when a request may repeat a token that was spent at `spentAt`. However long the store takes to answer it, it comes no
-   * later for that. `spentAt` comes from the clock of the instance that served the spend: if the two clocks differ, the grace
+   * True when a request may repeat a token that was spent at `spentAt`. What counts is when the request was begun, not when the
+   * store answered it. `spentAt` comes from the clock of the instance that served the spend: if the two clocks differ, the grace
    * is longer or shorter by the difference. If the request has seen the token unspent, the spend came after the request was
    * begun, whatever instant is stored with it. So when two instances refresh one token at once, the slower refresh is no
    * theft, however short the grace. With a grace of 0 no use is a repeat, not even when `spentAt` lies in the future of this

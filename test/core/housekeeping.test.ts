@@ -74,3 +74,33 @@ t.test('what fails in a sweep keeps nothing else from being swept, and the first
   await t.rejects(useCases.sweep(), { message: 'no nonces' })
   t.equal(await stores.attempts.removeExpired(clock.now(), 10), 0, 'nothing is left')
 })
+
+t.test('nonces that cannot be erased in the middle of a sweep keep no grant from being removed', async t => {
+  const stores = createMemoryStores()
+  let erasures = 0
+  let batches = 3
+  const { useCases, clock } = createWorld({
+    stores: {
+      ...stores,
+      tokens: {
+        ...stores.tokens,
+        async eraseNonces() {
+          erasures += 1
+          if (erasures > 1) throw new Error('no nonces')
+          return 0
+        }
+      },
+      grants: {
+        ...stores.grants,
+        async removeExpired(_at, limit) {
+          clock.advance(40)
+          batches -= 1
+          return batches > 0 ? limit : 0
+        }
+      }
+    }
+  })
+  await t.rejects(useCases.sweep(), { message: 'no nonces' })
+  t.equal(batches, 0, 'every batch was removed')
+  t.equal(erasures, 3)
+})
