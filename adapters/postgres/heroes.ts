@@ -15,9 +15,10 @@ import { builder, withDriverErrors } from './sql/statements.js'
 import { IS_LIVE } from './sql/token-rows.js'
 import { bytes, bytesList, instantList } from './sql/values.js'
 
-// Of several rows with one name it inserts the first.
 const { id: _generated, ...stored } = getTableColumns(heroes)
+const { id: _key, ...found } = columns
 const { names, parameters, from, lists } = manyRows(stored)
+// Of several rows with one name it inserts the first.
 const INSERT = `
 insert into hero (${names})
 select ${names} from ${from}
@@ -122,7 +123,7 @@ export const createHeroStore = (
         const [[isAuthorized, id] = []] = await write(INSERT_ONE_IF_AUTHORIZED, [name, nameLower, bytes(access), at])
         tidy()
         if (isAuthorized !== true) return 'refused'
-        return id === null ? undefined : { id: Number(id), name }
+        return id === null ? undefined : { ...hero, id: Number(id) }
       }
     }
   )
@@ -131,10 +132,10 @@ export const createHeroStore = (
     find: lookups.create({
       name: 'hero',
       sharedStatement: 'read',
-      columns: { name: columns.name },
-      select: writer.select({ name: columns.name }).from(heroes).where(eq(heroes.id, key)),
+      columns: found,
+      select: writer.select(found).from(heroes).where(eq(heroes.id, key)),
       type: 'bigint',
-      read: ({ name }, id) => toHero({ id, name })
+      read: (row, id) => toHero({ ...row, id })
     }),
 
     list: createHeroLists(driver, tidy),
