@@ -67,7 +67,7 @@ t.test('the README is short enough for a front door', async t => {
   t.ok(readme.trim().split(/\s+/).length < 2000)
 })
 
-t.test('the examples of README.md and core/README.md run', async t => {
+t.test('the JavaScript example of each README runs', async t => {
   for (const file of ['README.md', 'core/README.md', 'test/README.md']) {
     const [example = 'fail()'] = blocks(read(file), 'js')
     const ran = spawnSync(process.execPath, ['--input-type=module', '--eval', example], {

@@ -87,7 +87,7 @@ const refusalOf = (text: string, error: Error | null, value: unknown): DomainErr
   return new DomainError('invalid_input', 'the body holds a NUL character or half of a surrogate pair: leave it out')
 }
 
-/** In bytes. */
+/** In bytes of JSON, and in characters of a form. */
 const LONG_BODY = 1_000_000
 
 /**

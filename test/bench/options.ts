@@ -18,7 +18,7 @@ export interface Options {
   readonly build: boolean
   /** False to measure a PostgreSQL without huge pages even where it could have them. */
   readonly hugePages: boolean
-  /** True to keep the cores from sleeping deeply between two requests. */
+  /** True to leave a profile of each contestant. */
   readonly profile: boolean
 }
 

@@ -76,8 +76,8 @@ const MAX_BATCHES = 2
 const MAX_ITEMS = 512
 /**
  * Two for each of 32 requests. While PostgreSQL has nothing to do, it begins with these, and Node works on the requests
- * behind them meanwhile: reads at 64 connections come at 1.1 times the rate among a million heroes, and as before among a
- * thousand. With 48, or also while PostgreSQL has a batch, the statements are more and smaller: what Node spends on them is
+ * behind them meanwhile: reads at 64 connections come at 1.1 times the rate among a million heroes, and at the same rate among
+ * a thousand. With 48, or also while PostgreSQL has a batch, the statements are more and smaller: what Node spends on them is
  * missed beside thousands of refused logins.
  */
 const ENOUGH_ITEMS = 64

@@ -15,7 +15,9 @@ const Introspection = Type.Object(
     client_id: Type.Optional(Type.String({ description: 'The client to which it was issued.' })),
     username: Type.Optional(Type.String({ description: 'The user who logged in.' })),
     token_type: Type.Optional(Type.Literal('bearer', { description: 'For access tokens.' })),
-    sub: Type.Optional(Type.String({ description: 'The id of the user.' })),
+    sub: Type.Optional(
+      Type.String({ description: 'The id of the user, or of the client for a token that it has for itself.' })
+    ),
     iss: Type.Optional(Type.String({ description: 'The issuer: the address of this service.' })),
     exp: Type.Optional(Type.Integer({ description: 'When it expires, in seconds since 1970.' })),
     iat: Type.Optional(Type.Integer({ description: 'When it was issued, in seconds since 1970.' }))

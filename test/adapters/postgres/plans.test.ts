@@ -83,7 +83,7 @@ t.test('every connection plans a statement once for all values', async t => {
   }
 })
 
-t.test('no statement reads a table whole, except full lists and the search by a part of a name', async t => {
+t.test('no statement reads a table whole, except the lists of clients and of scopes', async t => {
   const { url, drop } = await createDatabase()
   t.teardown(drop)
   const database = await openServer(url, SETTINGS)

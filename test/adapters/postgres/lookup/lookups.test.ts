@@ -64,7 +64,7 @@ const open = () => {
   return { shared, pool, token: find('token', 'read'), hero: find('hero', 'read'), client: find('client') }
 }
 
-t.test('look-ups of one turn are sent at once, in one statement for each group of kinds that share one', async t => {
+t.test('look-ups of one turn leave together, in one statement for each group of kinds that share one', async t => {
   const { shared, token, hero, client } = open()
   const asked = Promise.all([token(1), hero(2), token(3), hero(0), client(4), hero(5)])
   t.strictSame(shared.seen, [])

@@ -452,7 +452,7 @@ export interface components {
        * @constant
        */
       token_type?: 'bearer'
-      /** @description The id of the user. */
+      /** @description The id of the user, or of the client for a token that it has for itself. */
       sub?: string
       /** @description The issuer: the address of this service. */
       iss?: string
