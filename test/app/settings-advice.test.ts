@@ -1,6 +1,6 @@
 import t from 'tap'
 import { checkSettings, readSettings, settingsHelp } from '../../app/settings.js'
-import { adviseOnSettings, startWarnings } from '../../app/settings-advice.js'
+import { adviseOnSettings, keptSecret, startWarnings } from '../../app/settings-advice.js'
 
 const NONE: ReadonlySet<string> = new Set()
 const advise = (env: Record<string, string>, cores = 2) => adviseOnSettings(readSettings(env), NONE, cores)
@@ -141,5 +141,13 @@ t.test(
       )
       for (const { verdict } of warned) t.equal(verdict, 'risky')
     }
+  }
+)
+
+t.test(
+  'a first secret that a log may keep is replaced by a command, or by a new start where no command reaches',
+  async t => {
+    t.match(keptSecret(readSettings({})).advice, 'heroes client rotate-secret local')
+    t.match(keptSecret(readSettings({ DATABASE_URL: 'memory:' })).advice, /a new start on memory: makes a new secret$/)
   }
 )
