@@ -40,7 +40,10 @@ export interface Database {
    * pending or the encoding is not UTF8.
    */
   requireSchema(): Promise<NameIndexLack | undefined>
-  /** Rejects with `unavailable` while the database cannot be reached, takes no writes, lacks its schema or does not let it be read. */
+  /**
+   * Rejects with `unavailable` while the database cannot be reached, takes no writes, lacks its schema or does not let the
+   * service read which migrations were applied.
+   */
   check(): Promise<void>
   /** The time by the database's clock. Rejects with `unavailable` while the database cannot be reached. */
   now(): Promise<Date>

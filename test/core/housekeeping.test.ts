@@ -31,29 +31,32 @@ t.test('a sweep of the memory stores lets others have the event loop between two
   t.equal(await stores.attempts.removeExpired(clock.now(), 1000), 900)
 })
 
-t.test('a sweep that takes long erases nonces again every half minute', async t => {
+/** A world whose sweep removes grants in so many batches, each of which takes so many seconds. */
+const createSlowWorld = (batches: number, seconds: number, eraseNonces: (before: Date) => Promise<number>) => {
   const stores = createMemoryStores()
-  const erased: number[] = []
-  let batches = 10
-  const { useCases, clock, policy } = createWorld({
+  const removed = { batches: 0 }
+  const world = createWorld({
     stores: {
       ...stores,
-      tokens: {
-        ...stores.tokens,
-        async eraseNonces(before) {
-          erased.push((clock.now().getTime() - before.getTime()) / 1000 - policy.refreshGraceSeconds)
-          return 0
-        }
-      },
+      tokens: { ...stores.tokens, eraseNonces },
       grants: {
         ...stores.grants,
         async removeExpired(_at, limit) {
-          clock.advance(10)
-          batches -= 1
-          return batches > 0 ? limit : 0
+          world.clock.advance(seconds)
+          removed.batches += 1
+          return removed.batches < batches ? limit : 0
         }
       }
     }
+  })
+  return { ...world, removed }
+}
+
+t.test('a sweep that takes long erases nonces again every half minute', async t => {
+  const erased: number[] = []
+  const { useCases, clock, policy } = createSlowWorld(10, 10, async before => {
+    erased.push((clock.now().getTime() - before.getTime()) / 1000 - policy.refreshGraceSeconds)
+    return 0
   })
   await useCases.sweep()
   t.strictSame(erased, [10, 10, 10, 10], 'at the start, and after 30, 60 and 90 seconds')
@@ -76,31 +79,13 @@ t.test('what fails in a sweep keeps nothing else from being swept, and the first
 })
 
 t.test('nonces that cannot be erased in the middle of a sweep keep no grant from being removed', async t => {
-  const stores = createMemoryStores()
   let erasures = 0
-  let batches = 3
-  const { useCases, clock } = createWorld({
-    stores: {
-      ...stores,
-      tokens: {
-        ...stores.tokens,
-        async eraseNonces() {
-          erasures += 1
-          if (erasures > 1) throw new Error('no nonces')
-          return 0
-        }
-      },
-      grants: {
-        ...stores.grants,
-        async removeExpired(_at, limit) {
-          clock.advance(40)
-          batches -= 1
-          return batches > 0 ? limit : 0
-        }
-      }
-    }
+  const { useCases, removed } = createSlowWorld(3, 40, async () => {
+    erasures += 1
+    if (erasures > 1) throw new Error('no nonces')
+    return 0
   })
   await t.rejects(useCases.sweep(), { message: 'no nonces' })
-  t.equal(batches, 0, 'every batch was removed')
+  t.equal(removed.batches, 3, 'every batch was removed')
   t.equal(erasures, 3)
 })

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { type Database, openServer } from '../../../adapters/postgres/database.js'
 import type { DomainError } from '../../../core/errors.js'
 import { at, someDigest } from '../../contract/records.js'
@@ -47,12 +47,17 @@ const secondsUntil = async (condition: () => Promise<boolean>): Promise<number> 
   return counted()
 }
 
-t.test('a lost connection is replaced by the next call', async t => {
+const openMigrated = async (t: Test) => {
   const { url, drop } = await createDatabase()
   t.teardown(drop)
   const database = await openServer(url, SETTINGS)
   t.teardown(() => database.close())
   await database.migrate()
+  return { url, database }
+}
+
+t.test('a lost connection is replaced by the next call', async t => {
+  const { url, database } = await openMigrated(t)
   t.ok(await isServed(database))
   const sql = postgres(url, { max: 1 })
   const ours = sql`application_name = 'heroes' and datname = current_database()`
@@ -122,11 +127,7 @@ t.test('a host that takes no connection is given up after two seconds', async t 
 })
 
 t.test('a database that takes no connections is unavailable until it takes them again', async t => {
-  const { url, drop } = await createDatabase()
-  t.teardown(drop)
-  const database = await openServer(url, SETTINGS)
-  t.teardown(() => database.close())
-  await database.migrate()
+  const { url, database } = await openMigrated(t)
   const name = new URL(url).pathname.slice(1)
   const server = new URL(url)
   server.pathname = '/postgres'
