@@ -2,12 +2,15 @@ import { DomainError } from './errors.js'
 import { type Origin, originOf } from './events.js'
 import { latest, secondsUntil } from './instants.js'
 import type { Digest, User } from './model.js'
+import { toNfc } from './nfc.js'
 import type { Policy } from './policy.js'
 import type { AllPorts, UserQuery } from './ports.js'
 import { isStorable, lengthOf, requireText } from './text.js'
 
-const USERNAME_MAX = 255
-const PASSWORD_MAX = 1024
+/** In code points, in the form NFC. */
+export const USERNAME_MAX = 255
+/** In code points, in the form NFC. */
+export const PASSWORD_MAX = 1024
 
 /** What a user presents to log in. */
 export interface Credentials {
@@ -57,10 +60,10 @@ export const createUserUseCases = (
   policy: Pick<Policy, 'passwordMinLength' | 'registerAttempts' | 'loginWindowSeconds'>
 ): UserUseCases => {
   const requirePassword = (password: string): string =>
-    requireText('password', normalize(password, PASSWORD_MAX), policy.passwordMinLength, PASSWORD_MAX)
+    requireText('password', toNfc(password, PASSWORD_MAX), policy.passwordMinLength, PASSWORD_MAX)
   /** Throws `not_found`, without a look-up for a username that cannot be registered. */
   const findUser = async (username: string): Promise<User> => {
-    const normalized = normalize(username, USERNAME_MAX)
+    const normalized = toNfc(username, USERNAME_MAX)
     const user = fits(normalized, USERNAME_MAX) ? await users.findByUsername(normalized) : undefined
     if (user === undefined) throw noSuchUser()
     return user
@@ -145,25 +148,16 @@ export const createUserUseCases = (
   }
 }
 
-/**
- * Brings the text into NFC, the only rule of RFC 8265 that this service keeps. A text that cannot have `max` characters
- * or fewer in NFC is returned unchanged, and the caller refuses it: a quarter of a million combining marks in the wrong
- * order would take a minute.
- */
-const normalize = (text: string, max: number): string =>
-  // NFC makes one character of at most four others, and each of these has at most two code units.
-  text.length > 8 * max ? text : text.normalize('NFC')
-
 /** The username in the form in which it is registered. Throws `invalid_input`. */
 export const requireUsername = (username: string): string =>
-  requireText('username', normalize(username, USERNAME_MAX), 1, USERNAME_MAX)
+  requireText('username', toNfc(username, USERNAME_MAX), 1, USERNAME_MAX)
 
 /**
  * The credentials in the form in which they are registered. Undefined when they cannot be registered: then the login
  * saves the count, the look-up and the hash.
  */
 export const normalizeCredentials = ({ username, password }: Credentials): Credentials | undefined => {
-  const normalized = { username: normalize(username, USERNAME_MAX), password: normalize(password, PASSWORD_MAX) }
+  const normalized = { username: toNfc(username, USERNAME_MAX), password: toNfc(password, PASSWORD_MAX) }
   const registrable = fits(normalized.username, USERNAME_MAX) && fits(normalized.password, PASSWORD_MAX)
   return registrable ? normalized : undefined
 }

@@ -1,0 +1,40 @@
+import t from 'tap'
+import { toNfc } from '../../core/nfc.js'
+
+const MAX = 1024
+/** Marks of two combining classes, in the order that NFC changes. */
+const disordered = (count: number): string =>
+  `a${'\u0315'.repeat(Math.ceil(count / 2))}${'\u0316'.repeat(Math.floor(count / 2))}`
+
+t.test('a text that may have as many characters as are allowed is brought into NFC', async t => {
+  const texts = [
+    '',
+    'e\u0301',
+    'ω\u0314\u0342\u0345'.repeat(MAX),
+    '\u1112\u1161\u11ab'.repeat(MAX),
+    '🦸'.repeat(MAX),
+    // Signs of two parts: marks that are no non-starters, and one that is.
+    '\u09c7\u09be'.repeat(MAX),
+    '\u0dd9\u0dcf\u0dca'.repeat(MAX),
+    disordered(MAX - 1),
+    disordered(MAX + 3),
+    `${'\u{1d16d}\u{1d165}'.repeat(350)}${disordered(200)}`
+  ]
+  for (const text of texts) t.equal(toNfc(text, MAX), text.normalize('NFC'), text.slice(0, 4))
+})
+
+t.test('a text with more marks than that is refused for its length, without being put into order', async t => {
+  const texts = [
+    disordered(MAX + 4),
+    disordered(8 * MAX - 1),
+    `${disordered(700)}${disordered(700)}`,
+    `a${'\u0345\u0316'.repeat(MAX)}`,
+    `a${'\u0301\u{1e8d0}'.repeat(MAX)}`,
+    'e\u0301'.repeat(4 * MAX + 1)
+  ]
+  for (const text of texts) {
+    t.equal(toNfc(text, MAX), text, text.slice(0, 4))
+    t.not(text.normalize('NFC'), text)
+    t.ok([...text.normalize('NFC')].length > MAX)
+  }
+})
