@@ -8,7 +8,7 @@ import { traceIdOf } from './trace.js'
 export const addressOf = (text: string): string => {
   // The usual case. Node takes an IPv4 address in its shortest form alone, which is how it is counted.
   if (isIPv4(text)) return text
-  const ip = withoutPort(text)
+  const ip = bareAddress(text)
   if (!ipaddr.isValid(ip)) return text
   // `process` turns an IPv4 address that is written as an IPv6 address (`::ffff:192.0.2.1`) into IPv4.
   const address = ipaddr.process(ip)
@@ -39,8 +39,8 @@ const NAMED: Readonly<Record<string, readonly string[]>> = {
 export const trustedProxies = (list: string): ((address: string) => boolean) => {
   const networks = list.split(',').flatMap(name => (NAMED[name.trim()] ?? [name.trim()]).map(networkOf))
   return text => {
-    const ip = withoutPort(text)
-    if (isIP(ip) === 0) return false
+    const ip = bareAddress(text)
+    if (isIP(ip) === 0 || !ipaddr.isValid(ip)) return false
     const address = ipaddr.process(ip)
     return networks.some(([network, bits]) => address.kind() === network.kind() && address.match(network, bits))
   }
@@ -59,8 +59,11 @@ const networkOf = (text: string): Network => {
   return [address, length]
 }
 
-/** Some proxies send `192.0.2.1:5678`, `[2001:db8::1]` or `[2001:db8::1]:5678`. */
-const withoutPort = (text: string): string => {
+/**
+ * Some proxies send `192.0.2.1:5678`, `[2001:db8::1]` or `[2001:db8::1]:5678`. The zone of a link-local address, as in
+ * `fe80::1%eth0.1`, says by which interface it is reached and not whose it is.
+ */
+const bareAddress = (text: string): string => {
   const [, bracketed, dotted] = /^(?:\[([^\]]*)\](?::\d+)?|([\d.]+):\d+)$/.exec(text) ?? []
-  return bracketed ?? dotted ?? text
+  return (bracketed ?? dotted ?? text).replace(/%.*$/s, '')
 }
