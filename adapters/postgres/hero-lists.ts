@@ -1,8 +1,9 @@
 import type { Hero } from '../../core/model.js'
 import type { HeroStore } from '../../core/ports.js'
+import { lengthOf } from '../../core/text.js'
 import type { Driver } from './connection/driver.js'
 import { columns, readHero } from './hero-rows.js'
-import { SHORTEST_INDEXED } from './name-index.js'
+import { TRIGRAM } from './name-index.js'
 import { createRarePieces } from './rare-piece.js'
 import { listed } from './sql/columns.js'
 
@@ -63,7 +64,7 @@ export const createHeroLists = (
     if (nameContains === '') return form.read(await write(form.of(ALL), [after, most]))
     const part = nameContains.toLowerCase()
     const values = [after, containing(part), most]
-    if (connections === undefined || part.length < SHORTEST_INDEXED) {
+    if (connections === undefined || lengthOf(part) < TRIGRAM) {
       return form.read(await write(form.of(BY_NAME), values))
     }
     const piece = await findRarePiece(write, part)

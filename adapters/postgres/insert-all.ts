@@ -1,7 +1,5 @@
+import { ADVISORY_LOCKS } from './advisory-locks.js'
 import type { Driver, Value } from './connection/driver.js'
-
-/** The key of an advisory lock: an arbitrary number, the same in every instance. */
-const LOCK = 4_372_061_959
 
 /**
  * Runs an `insert` of many rows in the order of the caller, so that their ids ascend. Such statements of all instances
@@ -15,7 +13,7 @@ export const insertAlone = (
   transaction(
     'import',
     async run => {
-      await run('select pg_advisory_xact_lock($1)', [LOCK])
+      await run('select pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.insertAll])
       return run(statement, values)
     },
     { patient: true }

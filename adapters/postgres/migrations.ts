@@ -1,14 +1,12 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
+import { ADVISORY_LOCKS } from './advisory-locks.js'
 import type { Driver, Run } from './connection/driver.js'
 import { isLocked, isTooSlow, StatementError, unavailable } from './connection/errors.js'
 
 /** The table in which Drizzle records applied migrations, so that `drizzle-kit migrate` can go on from here. */
 export const APPLIED = 'drizzle.__drizzle_migrations'
-
-/** The key of an advisory lock: an arbitrary number, the same in every instance. */
-const LOCK = 4_372_061_958
 
 /** The database can be reached, but the service cannot use it. The message says what to do. */
 export class UnfitDatabaseError extends Error {
@@ -25,7 +23,7 @@ export const migrate = async ({ write, transaction }: Driver): Promise<void> => 
   await transaction(
     'migrate',
     async run => {
-      await run('select pg_advisory_xact_lock($1)', [LOCK])
+      await run('select pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.migrations])
       const last = await lastAppliedNow(run)
       if (last === NEVER) {
         await run('create schema if not exists drizzle', [])
@@ -156,9 +154,9 @@ export const readPendingChanges = async (run: Run): Promise<PendingChanges> => {
  * The check behind `/health/ready`. It rejects with `unavailable` while the database refuses writes, lacks its schema or
  * does not let the service read which migrations were applied.
  */
-export const createCheck = ({ probe }: Driver): (() => Promise<void>) => {
+export const createCheck = ({ probe }: Pick<Driver, 'probe'>, now = () => performance.now()): (() => Promise<void>) => {
   let newest: number | undefined
-  return async () => {
+  const check = async (): Promise<void> => {
     newest ??= newestOf(readMigrations())
     const [row] = await probe(CHECK, []).catch(async (error: unknown) => {
       if (isWithoutTable(error)) return []
@@ -170,7 +168,23 @@ export const createCheck = ({ probe }: Driver): (() => Promise<void>) => {
     if (row?.[0]) throw unavailable(new StatementError('the database takes no writes', '25006'))
     if (!(Number(row?.[1]) >= newest)) throw unavailable(new StatementError('the database lacks its schema', undefined))
   }
+  let latest: { readonly begunAt: number; readonly outcome: Promise<void> } | undefined
+  return () => {
+    if (latest === undefined || now() - latest.begunAt > SHARED) {
+      const outcome = check().finally(() => {
+        latest = undefined
+      })
+      latest = { begunAt: now(), outcome }
+    }
+    return latest.outcome
+  }
 }
+
+/**
+ * In milliseconds. Who asks within this time of a check that is under way waits for that one: a check goes before every
+ * other statement, and a thousand of them would leave no connection to others.
+ */
+const SHARED = 500
 
 const READ_ONLY = `pg_is_in_recovery() or current_setting('transaction_read_only')::boolean`
 const CHECK = `select ${READ_ONLY}, max(created_at)::int8 from ${APPLIED}`

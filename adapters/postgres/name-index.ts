@@ -1,3 +1,4 @@
+import { ADVISORY_LOCKS } from './advisory-locks.js'
 import type { Driver, Run } from './connection/driver.js'
 import { StatementError } from './connection/errors.js'
 
@@ -7,11 +8,8 @@ import { StatementError } from './connection/errors.js'
  */
 const NAME_INDEX = 'hero_name_trigrams'
 
-/** In UTF-16 units. A shorter part has no trigram. */
-export const SHORTEST_INDEXED = 3
-
-/** The key of an advisory lock: an arbitrary number, the same in every instance. */
-const LOCK = 4_372_061_960
+/** In code points. A shorter part has no trigram. */
+export const TRIGRAM = 3
 
 /** In this many heroes the index is made in a tenth of a second, in which nobody can store one. */
 const FEW_HEROES = 10_000
@@ -90,7 +88,7 @@ export const makeNameIndex = async ({ write, transaction }: Driver): Promise<Nam
 }
 
 const make = async (run: Run): Promise<NameIndexLack | undefined> => {
-  await run('select pg_advisory_xact_lock($1)', [LOCK])
+  await run('select pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.nameIndex])
   // Another instance may have made it meanwhile.
   const lack = await findNameIndex(run)
   if (lack !== EASILY_MADE) return lack

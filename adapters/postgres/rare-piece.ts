@@ -1,12 +1,10 @@
 import type { Run } from './connection/driver.js'
+import { TRIGRAM } from './name-index.js'
 
 /** In milliseconds. A process reads the sample again after this time. */
 const LIFETIME = 60_000
 
-/** In code points. A shorter piece has no trigram. */
-const SHORTEST = 3
-
-/** A hundred names as they are compared, evenly spread, of which PostgreSQL took note when it last analysed the table. None before. */
+/** About a hundred names in lower case, evenly spread: PostgreSQL's histogram of its last `analyze`. None before the first. */
 const SAMPLE = `
   select unnest(histogram_bounds::text::text[])
   from pg_stats
@@ -36,7 +34,7 @@ export const createRarePieces = (now = () => performance.now()) => {
 
 /** Every three characters of the text that follow each other. Half of a surrogate pair would be no text. */
 const trigramsOf = (characters: readonly string[]): string[] =>
-  characters.slice(SHORTEST - 1).map((_, at) => characters.slice(at, at + SHORTEST).join(''))
+  characters.slice(TRIGRAM - 1).map((_, at) => characters.slice(at, at + TRIGRAM).join(''))
 
 const frequentIn = (names: readonly string[]): ReadonlySet<string> => {
   const counts = new Map<string, number>()
@@ -51,7 +49,7 @@ const rarePiece = (part: string, frequent: ReadonlySet<string>): string | undefi
   let longest = { begin: 0, end: 0 }
   let begin = 0
   for (const [at, trigram] of trigramsOf(characters).entries()) {
-    const end = at + SHORTEST
+    const end = at + TRIGRAM
     if (frequent.has(trigram)) begin = at + 1
     else if (end - begin > longest.end - longest.begin) longest = { begin, end }
   }

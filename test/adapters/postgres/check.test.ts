@@ -1,6 +1,7 @@
 import postgres from 'postgres'
 import t from 'tap'
 import { openServer } from '../../../adapters/postgres/database.js'
+import { createCheck } from '../../../adapters/postgres/migrations.js'
 import { createDatabase, execute, setDatabase } from '../../support/postgres.js'
 
 const UNAVAILABLE = { code: 'unavailable' }
@@ -46,3 +47,32 @@ t.test(
     await t.rejects(check(), { ...UNAVAILABLE, cause: { code: '42703' } })
   }
 )
+
+t.test('who asks while a check is under way waits for that one, unless it takes long', async t => {
+  let now = 0
+  let probes = 0
+  let answer: (rows: unknown[][]) => void = () => {}
+  const probe = () => {
+    probes += 1
+    return new Promise<unknown[][]>(resolve => {
+      answer = resolve
+    })
+  }
+  const check = createCheck({ probe }, () => now)
+  const asked = Array.from({ length: 1000 }, check)
+  now = 500
+  asked.push(check())
+  t.equal(probes, 1)
+  answer([[false, Number.MAX_SAFE_INTEGER]])
+  await Promise.all(asked)
+
+  const slow = check()
+  const toSlow = answer
+  now = 1001
+  const next = check()
+  t.equal(probes, 3)
+  answer([[true, 0]])
+  await t.rejects(next, UNAVAILABLE)
+  toSlow([[false, Number.MAX_SAFE_INTEGER]])
+  await slow
+})

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 import t, { type Test } from 'tap'
+import { ADVISORY_LOCKS } from '../../../adapters/postgres/advisory-locks.js'
 import type { Driver, Run, Value } from '../../../adapters/postgres/connection/driver.js'
 import { PLANNING } from '../../../adapters/postgres/connection/planning.js'
 import { connectServer } from '../../../adapters/postgres/connection/server.js'
@@ -15,8 +16,6 @@ import { startProcess } from '../../support/process.js'
 
 const INDEX = 'hero_name_trigrams'
 const MANY = 10_001
-/** The key of the advisory lock under which the index is made. */
-const LOCK = 4_372_061_960
 
 interface Place {
   readonly url: string
@@ -54,7 +53,7 @@ t.test('an instance that waited while another made the index makes none', async 
   await Promise.all(instances.map(({ migrate }) => migrate()))
   await sql.unsafe(`drop index ${INDEX}`)
   await sql`begin`
-  await sql`select pg_advisory_xact_lock(${LOCK})`
+  await sql`select pg_advisory_xact_lock(${ADVISORY_LOCKS.nameIndex})`
   const both = Promise.all(instances.map(({ migrate }) => migrate()))
   const waiting = async (): Promise<number> =>
     (

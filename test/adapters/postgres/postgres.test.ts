@@ -326,6 +326,14 @@ t.test('now() is the time by the clock of the database, to the millisecond', asy
   t.ok(row?.before <= time && time <= next?.after)
 })
 
+t.test('the connection for look-ups is one of those that a process may open', async t => {
+  const { stores, sql } = await open(t, { pool: 3, prepare: true })
+  await Promise.all(Array.from({ length: 20 }, () => [stores.heroes.list({}), stores.heroes.find(1)]).flat())
+  const activity = await sql`
+    select from pg_stat_activity where application_name = 'heroes' and datname = current_database()`
+  t.equal(activity.length, 3)
+})
+
 t.test('without prepared statements the stores work the same', async t => {
   const { stores, sql } = await open(t, { pool: 2, prepare: false })
   const parties = await register(stores)
