@@ -26,12 +26,17 @@ export const callbackRoutes = (http: Http, publicUrl: () => string): void => {
         }
         // A text that cannot be a code comes from the author of the link, and the person would paste it into a shell.
         if (!couldBeIssued(code)) throw new DomainError('invalid_request', 'the link has neither a code nor an error')
-        return codePage(
-          language,
-          code,
-          `curl ${shellWord(`${publicUrl()}/auth/token`)} -u local -d grant_type=authorization_code -d code=${code}`
-        )
+        const endpoint = shellWord(`${publicUrl()}/auth/token`)
+        const form = `-d grant_type=authorization_code -d code=${code}${redirectField(request.headers.host)}`
+        return codePage(language, code, `curl ${endpoint} -u local ${form}`)
       })
     })
   )
 }
+
+/**
+ * The redirect URI, which a code needs when the authorization request named it. A request may name it with any port of the
+ * first client's host, so it is where the browser came to. Nothing is sent for another host.
+ */
+const redirectField = (host = ''): string =>
+  /^127\.0\.0\.1(?::[0-9]{1,5})?$/.test(host) ? ` -d redirect_uri=http://${host}/callback` : ''

@@ -7,7 +7,7 @@ const CODE = 'A1b2C3d4'.repeat(4)
 const service = createService({ callbackPage: true })
 t.teardown(() => service.http.close())
 
-t.test('the page shows the code and the curl line that redeems it', async t => {
+t.test('wire 6.11: the page shows the code and the curl line that redeems it', async t => {
   const answer = await service.ask(`/callback?code=${CODE}&state=xyz&iss=x`)
   t.equal(answer.statusCode, 200)
   t.match(answer.headers, {
@@ -89,5 +89,26 @@ t.test(
     const page = await service.ask(`${pathname}${search}`)
     const form = / -d (grant_type=\S+) -d (code=\w+)<\/pre>/.exec(page.payload)?.slice(1).join('&') ?? ''
     t.match((await service.form('/auth/token', form, basic('local', secret))).json(), { scope: 'heroes profile:read' })
+
+    // The redirect URI may be named, with any port.
+    for (const named of [
+      '',
+      '&redirect_uri=http://127.0.0.1:3000/callback',
+      '&redirect_uri=http://127.0.0.1:8080/callback'
+    ]) {
+      const { headers } = await service.form(target + named, ADA)
+      const { host, search } = new URL(String(headers.location))
+      const { payload } = await service.ask(`/callback${search}`, { headers: { host } })
+      const [, fields = ''] = / -u local (.*)<\/pre>/.exec(payload) ?? []
+      const form = fields.replaceAll('-d ', '').replaceAll(' ', '&')
+      t.equal((await service.form('/auth/token', form, basic('local', secret))).statusCode, 200, form)
+    }
   }
 )
+
+t.test('a host that is not where the first client is sent to is not in the curl line', async t => {
+  for (const host of ['localhost:3000', '127.0.0.1.evil.example', '127.0.0.1:', '[::1]:3000']) {
+    const { payload } = await service.ask(`/callback?code=${CODE}`, { headers: { host } })
+    t.notMatch(payload, 'redirect_uri', host)
+  }
+})
