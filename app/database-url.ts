@@ -44,10 +44,14 @@ const DEFAULT_PORT = '5432'
 // As in the adapter's hosts.ts.
 const DEFAULT_CONNECT_SECONDS = 2
 
-/** The parameters that have an effect, each with the values that it may have. */
+/**
+ * The parameters that have an effect, each with the values that it may have. `gssencmode` has none, but one of its values
+ * asks for what is not here: a connection that GSSAPI encrypts, or none.
+ */
 const ALLOWED_VALUES: Readonly<Record<string, RegExp>> = {
   sslmode: new RegExp(`^(?:${SSL_MODES.join('|')})$`),
   sslrootcert: /./,
+  gssencmode: /^(?:disable|prefer)$/,
   target_session_attrs: /^(?:any|read-write|primary|read-only|standby|prefer-standby)$/,
   connect_timeout: /^[0-9]{1,4}$/,
   options: /./,
@@ -61,7 +65,6 @@ const WITHOUT_EFFECT = new Set([
   'client_encoding',
   'fallback_application_name',
   'gssdelegation',
-  'gssencmode',
   'gsslib',
   'keepalives',
   'keepalives_count',

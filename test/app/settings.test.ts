@@ -285,7 +285,17 @@ t.test("a parameter of DATABASE_URL has libpq's meaning, is ignored or is refuse
     return database
   }
   t.equal(read('options=-c+a%3Db&sslmode=require').url, 'postgres://h:1/d?options=-c+a%3Db')
-  for (const dropped of ['application_name=x', 'connect_timeout=3&keepalives=1', 'target_session_attrs=any', '']) {
+  const ignored =
+    'application_name client_encoding fallback_application_name gssdelegation gsslib keepalives keepalives_count keepalives_idle keepalives_interval krbsrvname sslcompression sslsni tcp_user_timeout'
+  const withoutEffect = [
+    ...ignored.split(' ').map(name => `${name}=1`),
+    'connect_timeout=3&keepalives=1',
+    'target_session_attrs=any',
+    'gssencmode=prefer',
+    'gssencmode=disable',
+    ''
+  ]
+  for (const dropped of withoutEffect) {
     t.equal(read(dropped).url, 'postgres://h:1/d', dropped)
   }
   for (const mode of ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const) {
@@ -312,6 +322,7 @@ t.test("a parameter of DATABASE_URL has libpq's meaning, is ignored or is refuse
     ['channel_binding=require', /^DATABASE_URL has the parameter 'channel_binding', which is not understood; /],
     ['__proto__=1', /^DATABASE_URL has the parameter '__proto__', which is not understood; /],
     ['Hunter2', /^DATABASE_URL has the parameter, which is not understood; /],
+    ['gssencmode=require', "DATABASE_URL has a value of the parameter 'gssencmode' that is not understood"],
     ['sslmode=yes', "DATABASE_URL has a value of the parameter 'sslmode' that is not understood"],
     [
       'target_session_attrs=writable',
