@@ -1,4 +1,4 @@
-import { defaultPolicy, type Policy } from '../core/index.js'
+import { defaultPolicy, PASSWORD_MAX, type Policy } from '../core/index.js'
 import { readServerUrl, type ServerUrl } from './database-url.js'
 import { defaultBodyLimit, defaultBodyMemory, defaultServiceName } from './defaults.js'
 import {
@@ -187,7 +187,12 @@ const settings = {
     defaultPolicy.refreshGraceSeconds,
     'seconds in which a repeated refresh gets the same answer; 0: none'
   ),
-  passwordMinLength: setting('PASSWORD_MIN_LENGTH', integer(1, 1024), defaultPolicy.passwordMinLength, 'characters'),
+  passwordMinLength: setting(
+    'PASSWORD_MIN_LENGTH',
+    integer(1, PASSWORD_MAX),
+    defaultPolicy.passwordMinLength,
+    'characters'
+  ),
   // The default depends on the machine, so the hasher computes it.
   hashConcurrency: {
     ...optional('HASH_CONCURRENCY', integer(1, 3), 'password hashes at once; the default is at least 1, at most 3'),

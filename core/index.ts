@@ -63,6 +63,14 @@ export { isRedirectUri } from './redirect-uri.js'
 export type { Introspection, RevocationUseCases } from './revocation.js'
 export { isScopeToken } from './scope.js'
 export type { ScopeTextUseCases } from './scope-texts.js'
+export { isStorable } from './text.js'
 export type { TokenRequest } from './token-request.js'
 export { createUseCases, type UseCases } from './use-cases.js'
-export type { Credentials, NamedUser, UserPage, UserUseCases } from './users.js'
+export {
+  type Credentials,
+  type NamedUser,
+  PASSWORD_MAX,
+  USERNAME_MAX,
+  type UserPage,
+  type UserUseCases
+} from './users.js'

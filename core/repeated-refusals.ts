@@ -2,12 +2,10 @@ import { type ClientCredentials, couldBeSecret } from './client-authentication.j
 import type { Client } from './model.js'
 import type { AllPorts } from './ports.js'
 import { createRecent } from './recent.js'
+import { LONGEST_SCOPE } from './scope.js'
 import type { Throttle } from './throttle.js'
 import type { TokenRequest } from './token-request.js'
 import { normalizeCredentials } from './users.js'
-
-/** Longer scopes are not remembered. */
-const LONGEST_SCOPE = 4096
 
 /** Refuses logins by password at the cost of no look-up, if the same were refused a moment ago. */
 export interface RepeatedRefusals {
@@ -26,7 +24,7 @@ export const createRepeatedRefusals = (
 ): RepeatedRefusals => {
   const clients = createRecent<Client>()
 
-  /** By whom and for which scope a login is tried. The same key was judged alike a moment ago, up to the throttle. */
+  /** By whom and for which scope a login is tried. Requests with the same key are judged alike, in every step before the throttle. */
   const keyOf = async (
     candidates: readonly ClientCredentials[],
     { grantType, scope = '' }: TokenRequest

@@ -11,7 +11,8 @@ export const isScopeToken = (text: string): boolean => SCOPE_TOKEN.test(text)
  * them would take half a minute.
  */
 const MOST_SCOPES = 100
-const MOST_CHARACTERS = 4096
+/** In UTF-16 units. A longer `scope` is refused. */
+export const LONGEST_SCOPE = 4096
 
 /**
  * Splits the `scope` of RFC 6749 section 3.3, in the order given and without repeats. Several spaces count as one, and
@@ -19,7 +20,7 @@ const MOST_CHARACTERS = 4096
  * parts or characters.
  */
 export const parseScope = (scope = ''): readonly string[] => {
-  if (scope.length > MOST_CHARACTERS) throw tooLong()
+  if (scope.length > LONGEST_SCOPE) throw tooLong()
   const tokens = new Set(scope.split(' ').filter(part => part !== ''))
   if (tokens.size > MOST_SCOPES) throw tooLong()
   if (![...tokens].every(isScopeToken))
@@ -31,7 +32,7 @@ export const parseScope = (scope = ''): readonly string[] => {
 }
 
 const tooLong = (): DomainError =>
-  new DomainError('invalid_scope', `a scope has at most ${MOST_SCOPES} parts and ${MOST_CHARACTERS} characters`)
+  new DomainError('invalid_scope', `a scope has at most ${MOST_SCOPES} parts and ${LONGEST_SCOPE} characters`)
 
 /** Splits a scope: `a:b.read` has the path `['a', 'b']` and the modifier `read`. */
 const parts = (scope: string): { readonly path: readonly string[]; readonly modifier: string | undefined } => {

@@ -2,7 +2,7 @@ import { constants, isUtf8 } from 'node:buffer'
 import { setImmediate as turn } from 'node:timers/promises'
 import formbody from '@fastify/formbody'
 import type { FastifyRequest, onRouteHookHandler, preParsingHookHandler } from 'fastify'
-import { DomainError } from '../../core/index.js'
+import { DomainError, isStorable } from '../../core/index.js'
 import { SMALL_BODY } from './body-memory.js'
 import { type ErrorForm, HttpError } from './errors.js'
 import { withinFormBounds } from './form-bounds.js'
@@ -105,11 +105,9 @@ const withoutId = (value: unknown): unknown => {
   return value
 }
 
-const UNSTORABLE = /\0|\p{Surrogate}/u
-
 // Recursive, and safe: json-bounds.ts limits the levels before the body is parsed.
 const hasOnlyStorableTexts = (value: unknown): boolean => {
-  if (typeof value === 'string') return !UNSTORABLE.test(value)
+  if (typeof value === 'string') return isStorable(value)
   return typeof value !== 'object' || value === null || Object.entries(value).flat().every(hasOnlyStorableTexts)
 }
 

@@ -204,13 +204,16 @@ const failureOf = (error: unknown, form: ErrorForm, bodyLimit: number): Failure 
   }
 }
 
+/** What is said of a request that breaks the grammar of HTTP. */
+export const MALFORMED = 'the request is malformed: send HTTP as RFC 9112 has it'
+
 const describeFault = (status: number, form: ErrorForm, bodyLimit: number): string => {
   if (status === 413) return `the body is too large: send at most ${bodyLimit} bytes`
   if (status === 415) {
     const read = form === 'json' ? 'application/json' : 'application/x-www-form-urlencoded'
     return `the content type is not one that is read here: send ${read}`
   }
-  return 'the request is malformed: send HTTP as RFC 9112 has it'
+  return MALFORMED
 }
 
 /** The status of an error that Fastify itself found in a request; undefined for every other error. */

@@ -1,23 +1,24 @@
 import { isUtf8 } from 'node:buffer'
 import { DomainError } from '../../core/index.js'
 
-/** Parameters by name: each once, none empty. A Map, so that `__proto__` is a name like any other. */
+/** Parameters by name, each once. A Map, so that `__proto__` is a name like any other. */
 export type Form = ReadonlyMap<string, string>
 
 /**
  * Reads `application/x-www-form-urlencoded` as RFC 6749 section 3.2 requires: a repeated parameter is refused, and a
  * parameter without a value counts as absent. A parameter that is not UTF-8, holds a NUL or has a broken percent-escape
- * is refused, never repaired. Too many and too long parameters are refused as well. Throws `invalid_request`.
+ * is refused, never repaired. Too many and too long parameters are refused as well. Throws `invalid_request`. Where
+ * `keepsEmpty` is true, a parameter without a value has an empty one.
  */
-export const parseForm = (encoded: string): Form => {
-  const { form, add } = createForm()
+export const parseForm = (encoded: string, keepsEmpty = false): Form => {
+  const { form, add } = createForm(keepsEmpty)
   for (const pair of boundedPairs(encoded)) add(pair)
   return form
 }
 
 /** Does the same with a long form: in pieces, with a `rest` before each but the first. */
 export const parseFormInPieces = async (encoded: string, rest: () => Promise<unknown>): Promise<Form> => {
-  const { form, add } = createForm()
+  const { form, add } = createForm(false)
   let length = 0
   for (const pair of boundedPairs(encoded)) {
     const [name, value] = pair
@@ -69,14 +70,14 @@ const PLUS = 0x2b
 const PIECE = 500_000
 
 /** An empty form, and what decodes a parameter and adds it. */
-const createForm = () => {
+const createForm = (keepsEmpty: boolean) => {
   const form = new Map<string, string>()
   const names = new Set<string>()
   const add = (pair: Pair): void => {
     const [name, value] = decodePair(pair)
     if (names.has(name)) throw refusal('a parameter is repeated: send each one once')
     names.add(name)
-    if (value !== '') form.set(name, value)
+    if (keepsEmpty || value !== '') form.set(name, value)
   }
   return { form, add }
 }

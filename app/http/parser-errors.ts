@@ -1,7 +1,7 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { breakOff, isBrokenOff } from './connections.js'
-import { type AnswerFor, type Asker, HttpError, noSuchPath } from './errors.js'
+import { type AnswerFor, type Asker, HttpError, MALFORMED, noSuchPath } from './errors.js'
 import { type Headers, UNCACHED } from './headers.js'
 import { createPace, pauseFor } from './pace.js'
 
@@ -19,7 +19,7 @@ const REFUSALS: Readonly<Record<string, HttpError>> = {
 /** Only pages differ by whom they are for. */
 const NOBODY: Asker = { id: '', headers: {} }
 
-const MALFORMED = new HttpError(400, 'the request is malformed: send HTTP as RFC 9112 has it')
+const MALFORMED_REQUEST = new HttpError(400, MALFORMED)
 
 /** Answers requests that never reach a route or a hook. Each of these answers ends its connection. */
 export interface ParserErrors {
@@ -53,7 +53,7 @@ export const createParserErrors = (answerFor: AnswerFor, headers: Headers): Pars
       if (socket.destroyed) return
       // Node reports the error again for each further packet.
       if (isBrokenOff(socket)) return pauseFor(socket, pace)
-      const refusal = REFUSALS[String(error.code)] ?? MALFORMED
+      const refusal = REFUSALS[String(error.code)] ?? MALFORMED_REQUEST
       breakOff(socket, refusal, () => write(socket, refusal))
     },
     refuseTunnel({ socket }) {

@@ -1,4 +1,4 @@
-import { isRedirectUri, type Policy, type UseCases } from '../../core/index.js'
+import { isRedirectUri, PASSWORD_MAX, type Policy, type UseCases } from '../../core/index.js'
 import { shellWord } from '../http/shell-word.js'
 import type { Settings } from '../settings.js'
 
@@ -82,12 +82,9 @@ ${docsMaySignIn ? '' : `\nNobody can sign in on that page: ${docsRedirectUri} is
 `
 }
 
-/** A password may have so many characters. */
-const LONGEST = 1024
-
 /** A password that has so many characters at least. */
 const phraseOf = (length: number): string => {
   let phrase = 'correct horse'
   while (phrase.length < length) phrase += ' battery staple'
-  return phrase.slice(0, LONGEST)
+  return phrase.slice(0, PASSWORD_MAX)
 }

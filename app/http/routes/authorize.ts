@@ -1,5 +1,11 @@
-import type { FastifyReply } from 'fastify'
-import { type Authorization, type AuthorizationRequest, DomainError, type UseCases } from '../../../core/index.js'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import {
+  type Authorization,
+  type AuthorizationRequest,
+  DomainError,
+  USERNAME_MAX,
+  type UseCases
+} from '../../../core/index.js'
 import { formOf } from '../bodies.js'
 import { originOf } from '../client-address.js'
 import { statusOf } from '../errors.js'
@@ -59,7 +65,7 @@ export const authorizeRoutes = (
 
   const routes = (http: Http): void => {
     http.get('/auth/code', async (request, reply) => {
-      const checked = await check(parseForm(queryString(request.url)), '', reply)
+      const checked = await check(linkOf(request), '', reply)
       await checked?.show(200)
       return reply
     })
@@ -68,7 +74,7 @@ export const authorizeRoutes = (
       const form = await formOf(request)
       const username = form.get('username') ?? ''
       const shown = SHOWN_USERNAME.test(username) ? username : ''
-      const checked = await check(requestParameters(form, parseForm(queryString(request.url))), username, reply)
+      const checked = await check(requestParameters(form, linkOf(request)), username, reply)
       if (checked === undefined) return reply
       if (form.has(CANCEL)) {
         checked.redirect({ error: 'access_denied' })
@@ -104,19 +110,26 @@ interface CheckedRequest {
   show(status: number, failure?: LoginFailure): Promise<void>
 }
 
-const authorizationRequest = (parameters: Form): AuthorizationRequest => ({
-  clientId: parameters.get('client_id'),
-  redirectUri: parameters.get('redirect_uri'),
-  responseType: parameters.get('response_type'),
-  responseMode: parameters.get('response_mode'),
-  state: parameters.get('state'),
-  scope: parameters.get('scope'),
-  codeChallenge: parameters.get('code_challenge'),
-  codeChallengeMethod: parameters.get('code_challenge_method')
-})
+/** The parameters of the query string. Empty ones are kept, since the form carries them as well. */
+const linkOf = ({ url }: FastifyRequest): Form => parseForm(queryString(url), true)
+
+const authorizationRequest = (parameters: Form): AuthorizationRequest => {
+  // RFC 6749 section 3.1: a parameter without a value counts as absent.
+  const given = (name: string): string | undefined => parameters.get(name) || undefined
+  return {
+    clientId: given('client_id'),
+    redirectUri: given('redirect_uri'),
+    responseType: given('response_type'),
+    responseMode: given('response_mode'),
+    state: given('state'),
+    scope: given('scope'),
+    codeChallenge: given('code_challenge'),
+    codeChallengeMethod: given('code_challenge_method')
+  }
+}
 
 /** What the page shows again: as many characters as a username may have (code points). A longer one is nobody's. */
-const SHOWN_USERNAME = /^.{0,255}$/su
+const SHOWN_USERNAME = new RegExp(`^.{0,${USERNAME_MAX}}$`, 'su')
 
 const MOST_STATE_BYTES = 4096
 
@@ -136,7 +149,7 @@ const requireEchoable = (parameters: Form, username: string): void => {
  */
 const requestParameters = (form: Form, query: Form): Form => {
   for (const [name, value] of query) {
-    if (!INPUTS.has(name) && (form.get(name) ?? value) !== value) {
+    if (value !== '' && !INPUTS.has(name) && (form.get(name) ?? value) !== value) {
       throw new DomainError('invalid_request', 'the form and the link contradict each other', {
         fault: 'contradictory'
       })

@@ -182,44 +182,47 @@ t.test('wire 6.2: response_mode=query is what the service does anyway', async t 
   t.match(parametersOf(location), { code: String })
 })
 
-t.test('any other fault is told to the client by a redirect with the state and the issuer', async t => {
-  const service = await createInhabited()
-  await addClient(service, 'strict', { requirePkce: true })
-  const faults: [Parameters, string][] = [
-    [{ response_type: undefined }, 'invalid_request'],
-    [{ response_type: 'token' }, 'unsupported_response_type'],
-    [{ response_type: 'code token' }, 'unsupported_response_type'],
-    [{ response_type: 'CODE' }, 'unsupported_response_type'],
-    [{ response_mode: 'fragment' }, 'invalid_request'],
-    [{ response_mode: 'form_post' }, 'invalid_request'],
-    [{ response_mode: 'QUERY' }, 'invalid_request'],
-    [{ state: undefined }, 'invalid_request'],
-    [{ state: '' }, 'invalid_request'],
-    [{ scope: 'x' }, 'invalid_scope'],
-    [{ scope: 'a"b' }, 'invalid_scope'],
-    [{ scope: 'é' }, 'invalid_scope'],
-    [{ code_challenge: PKCE.code_challenge }, 'invalid_request'],
-    [{ ...PKCE, code_challenge_method: 'plain' }, 'invalid_request'],
-    [{ ...PKCE, code_challenge_method: 's256' }, 'invalid_request'],
-    [{ code_challenge_method: 'S256' }, 'invalid_request'],
-    [{ ...PKCE, code_challenge: 'a'.repeat(42) }, 'invalid_request'],
-    [{ ...PKCE, code_challenge: 'a'.repeat(44) }, 'invalid_request'],
-    [{ ...PKCE, code_challenge: `${'a'.repeat(42)}=` }, 'invalid_request'],
-    [{ client_id: 'strict' }, 'invalid_request']
-  ]
-  for (const [fault, error] of faults) {
-    const sent = { ...REQUEST, ...ADA, ...fault }
-    for (const answer of [await service.ask(loginPath(fault)), await service.form('/auth/code', sent)]) {
-      t.equal(answer.statusCode, 302, JSON.stringify(fault))
-      const { error_description, ...told } = parametersOf(answer.headers.location)
-      t.match(error_description, /^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/)
-      const state = 'state' in fault ? {} : { state: REQUEST.state }
-      t.strictSame(told, { error, ...state, iss: PUBLIC_URL }, JSON.stringify(fault))
-      t.match(answer.headers, { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
+t.test(
+  'wire 6.2 and 6.4: any other fault is told to the client by a redirect with the state and the issuer',
+  async t => {
+    const service = await createInhabited()
+    await addClient(service, 'strict', { requirePkce: true })
+    const faults: [Parameters, string][] = [
+      [{ response_type: undefined }, 'invalid_request'],
+      [{ response_type: 'token' }, 'unsupported_response_type'],
+      [{ response_type: 'code token' }, 'unsupported_response_type'],
+      [{ response_type: 'CODE' }, 'unsupported_response_type'],
+      [{ response_mode: 'fragment' }, 'invalid_request'],
+      [{ response_mode: 'form_post' }, 'invalid_request'],
+      [{ response_mode: 'QUERY' }, 'invalid_request'],
+      [{ state: undefined }, 'invalid_request'],
+      [{ state: '' }, 'invalid_request'],
+      [{ scope: 'x' }, 'invalid_scope'],
+      [{ scope: 'a"b' }, 'invalid_scope'],
+      [{ scope: 'é' }, 'invalid_scope'],
+      [{ code_challenge: PKCE.code_challenge }, 'invalid_request'],
+      [{ ...PKCE, code_challenge_method: 'plain' }, 'invalid_request'],
+      [{ ...PKCE, code_challenge_method: 's256' }, 'invalid_request'],
+      [{ code_challenge_method: 'S256' }, 'invalid_request'],
+      [{ ...PKCE, code_challenge: 'a'.repeat(42) }, 'invalid_request'],
+      [{ ...PKCE, code_challenge: 'a'.repeat(44) }, 'invalid_request'],
+      [{ ...PKCE, code_challenge: `${'a'.repeat(42)}=` }, 'invalid_request'],
+      [{ client_id: 'strict' }, 'invalid_request']
+    ]
+    for (const [fault, error] of faults) {
+      const sent = { ...REQUEST, ...ADA, ...fault }
+      for (const answer of [await service.ask(loginPath(fault)), await service.form('/auth/code', sent)]) {
+        t.equal(answer.statusCode, 302, JSON.stringify(fault))
+        const { error_description, ...told } = parametersOf(answer.headers.location)
+        t.match(error_description, /^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/)
+        const state = 'state' in fault ? {} : { state: REQUEST.state }
+        t.strictSame(told, { error, ...state, iss: PUBLIC_URL }, JSON.stringify(fault))
+        t.match(answer.headers, { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
+      }
     }
+    t.equal((await service.ask(loginPath({ client_id: 'strict', ...PKCE }))).statusCode, 200)
   }
-  t.equal((await service.ask(loginPath({ client_id: 'strict', ...PKCE }))).statusCode, 200)
-})
+)
 
 t.test('a state of up to 4 kB comes back unchanged, whatever characters it has', async t => {
   const { ask, form } = await createInhabited()
@@ -318,6 +321,20 @@ t.test('the form holds every query parameter, unknown ones too, and so does the 
       t.match(page.payload, `<input type="hidden" name="${name}" value="${escaped}">`)
     }
   }
+  const empty = loginPath({ ...parameters, scope: '', foo: '' })
+  for (const page of [await ask(empty), await form(empty, { foo: '', username: 'ada', password: 'wrong' })]) {
+    for (const name of ['scope', 'foo']) t.match(page.payload, `<input type="hidden" name="${name}" value="">`)
+    t.match(page.payload, /action="[^"]*&amp;foo=[&"]/)
+  }
+})
+
+t.test('an empty parameter of the link counts as absent', async t => {
+  const { ask, form } = await createInhabited()
+  const empty = { scope: '', code_challenge: '', code_challenge_method: '', response_mode: '', redirect_uri: '' }
+  t.equal((await ask(loginPath(empty))).statusCode, 200)
+  t.equal((await form(loginPath(empty), { ...ADA, scope: 'a' })).statusCode, 302)
+  t.match(parametersOf((await ask(loginPath({ state: '' }))).headers.location), { error: 'invalid_request' })
+  t.equal((await ask(loginPath({ client_id: '' }))).statusCode, 400)
 })
 
 t.test('a request is judged once: what was found to be in order is what the login is for', async t => {
