@@ -52,7 +52,7 @@ export const createTestService = async ({
   const useCases = createUseCases({ ...createMemoryStores(), ...crypto, clock }, policy)
 
   let url = 'http://localhost'
-  const http = buildServer({ ...options, useCases, publicUrl: () => url })
+  const http = buildServer({ ...options, useCases, policy, publicUrl: () => url })
   if (listen) url = await http.listen({ host: '127.0.0.1', port: 0 })
 
   const client = { id: 'test-client', secret: 'a secret of 24 characters or more' }

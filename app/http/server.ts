@@ -1,5 +1,5 @@
 import type { FastifyInstance, RouteOptions } from 'fastify'
-import type { UseCases } from '../../core/index.js'
+import { defaultPolicy, type PolicyChanges, type UseCases } from '../../core/index.js'
 import { defaultBodyLimit, defaultBodyMemory, defaultServiceName } from '../defaults.js'
 import { version } from '../version.js'
 import { LONGEST_BODY } from './bodies.js'
@@ -47,6 +47,8 @@ export interface ServerOptions {
   readonly writeScope?: string | undefined
   /** Whether anyone may register a user at `/register`; true by default. */
   readonly registrationOpen?: boolean | undefined
+  /** The policy of the use cases. The OpenAPI document tells from it how long a password must be. */
+  readonly policy?: PolicyChanges | undefined
   /** The origins whose pages may call the service from a browser, as browsers write them. None by default. */
   readonly corsOrigins?: readonly string[] | undefined
   /**
@@ -79,6 +81,7 @@ export const buildServer = ({
   readScope,
   writeScope,
   registrationOpen = true,
+  policy: { passwordMinLength = defaultPolicy.passwordMinLength } = {},
   corsOrigins = [],
   publicUrl: knownUrl,
   serviceName = defaultServiceName,
@@ -103,7 +106,7 @@ export const buildServer = ({
   })
   openToOrigins(http, corsOrigins)
   heroRoutes(http, useCases, { protect: protectHeroes, readScope, writeScope, publicUrl })
-  registerRoutes(http, useCases, registrationOpen)
+  registerRoutes(http, useCases, { isOpen: registrationOpen, passwordMinLength })
   tokenRoutes(http, useCases, publicUrl, corsOrigins)
   authorizeRoutes(http, useCases, publicUrl, { name: serviceName, signupUrl, resetUrl })
   revocationRoutes(http, useCases, publicUrl, corsOrigins)
@@ -114,7 +117,7 @@ export const buildServer = ({
   openApiRoutes(http, async () => {
     // Imported only when somebody asks for the document, so that the start takes no longer for it.
     const { createDocument } = await import('./openapi/document.js')
-    const described = { protectHeroes, readScope, writeScope, registrationOpen, bodyLimit }
+    const described = { protectHeroes, readScope, writeScope, registrationOpen, passwordMinLength, bodyLimit }
     return createDocument(routes, { ...described, version, publicUrl: publicUrl() })
   })
   return http

@@ -32,7 +32,7 @@ export interface Service extends World {
   form(url: string, fields: Fields, headers?: Headers, from?: string): Promise<LightMyRequestResponse>
 }
 
-export interface ServiceOptions extends WorldOptions, Partial<ServerOptions> {}
+export interface ServiceOptions extends WorldOptions, Partial<Omit<ServerOptions, 'policy'>> {}
 
 export const PUBLIC_URL = 'http://heroes.example:8080'
 
@@ -59,6 +59,7 @@ export const createService = ({
     useCases: world.useCases,
     log: wholeRunLog ?? silentLog(),
     publicUrl: () => PUBLIC_URL,
+    policy,
     ...options
   })
   const isKnown = (method: string): method is NonNullable<InjectOptions['method']> =>

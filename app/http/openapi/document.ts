@@ -62,7 +62,7 @@ export const createDocument = async (routes: readonly RouteOptions[], setup: Set
     const { method, url, handler } = route
     const operation = operations[`${method} ${url}`]
     if (operation === undefined) continue
-    const schema = routeSchema(operation, route, setup.bodyLimit)
+    const schema = routeSchema(operation, route, setup)
     http.route({ method, url, handler, config: { swaggerTransform: () => ({ url, schema }) } })
   }
   await http.ready()

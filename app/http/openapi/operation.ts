@@ -1,15 +1,13 @@
 import type { TObject, TSchema } from '@sinclair/typebox'
 import type { HeaderName } from './headers.js'
-import type { RefusalName } from './refusals.js'
+import type { Figures, RefusalName } from './refusals.js'
 import type { Tag } from './tags.js'
 
 /** What the document depends on beside the routes. */
-export interface Setup {
+export interface Setup extends Figures {
   /** The version of the package. */
   readonly version: string
   readonly publicUrl: string
-  /** In bytes. */
-  readonly bodyLimit: number
   readonly protectHeroes: boolean
   readonly readScope: string | undefined
   readonly writeScope: string | undefined

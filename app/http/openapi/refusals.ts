@@ -1,5 +1,6 @@
-import { DomainError, type ErrorCode, grantTypes } from '../../../core/index.js'
+import { DomainError, defaultPolicy, type ErrorCode, grantTypes, PASSWORD_MAX } from '../../../core/index.js'
 import { HttpError, noSuchPath } from '../errors.js'
+import { HERO_KEYS } from '../routes/heroes.js'
 
 const domain = (code: ErrorCode, message: string): DomainError => new DomainError(code, message)
 const later = (code: ErrorCode, message: string): DomainError =>
@@ -7,12 +8,15 @@ const later = (code: ErrorCode, message: string): DomainError =>
 /** What Fastify itself throws, which errors.ts puts into words. */
 const fastify = (statusCode: number): Error => Object.assign(new Error(), { statusCode })
 
+const passwordOfOtherLength = (least: number): DomainError =>
+  domain('invalid_input', `password must have ${least} to ${PASSWORD_MAX} characters`)
+
 /**
  * Every refusal that an operation can make, by a name. errors.ts makes the answer of the document of each, as it makes
  * the real one: the status, the headers and the body. Each 4xx that `createService` answers in a test must have one of
  * these texts, a page in its line for developers.
  */
-export const refusals = {
+const refusals = {
   // Whatever the path
   noSuchPath: noSuchPath(),
   noHost: new HttpError(400, 'the request has no Host header: send one'),
@@ -74,7 +78,7 @@ export const refusals = {
   noInteger: domain('invalid_input', 'id must be an integer'),
   noSuchHero: domain('not_found', 'no hero has this id: send that of a hero in the list'),
   heroWithoutName: domain('invalid_input', 'the body has no name: add it'),
-  heroWithMore: domain('invalid_input', 'the body has a key that is unknown: it may have id, name'),
+  heroWithMore: domain('invalid_input', `the body has a key that is unknown: it may have ${HERO_KEYS.join(', ')}`),
   nameOfOtherType: domain('invalid_input', 'name must be of type string'),
   nameOfOtherLength: domain('invalid_input', 'name must have 1 to 255 characters'),
   nameTaken: domain('conflict', 'a hero with this name exists: choose another name'),
@@ -99,7 +103,7 @@ export const refusals = {
   usernameOfOtherType: domain('invalid_input', 'username must be of type string'),
   passwordOfOtherType: domain('invalid_input', 'password must be of type string'),
   usernameOfOtherLength: domain('invalid_input', 'username must have 1 to 255 characters'),
-  passwordOfOtherLength: domain('invalid_input', 'password must have 1 to 1024 characters'),
+  passwordOfOtherLength: passwordOfOtherLength(defaultPolicy.passwordMinLength),
   usernameTaken: domain('conflict', 'a user with this username exists: choose another username'),
   tooManyRegistrations: later(
     'too_many_attempts',
@@ -181,6 +185,20 @@ export const refusals = {
 } satisfies Record<string, Error>
 
 export type RefusalName = keyof typeof refusals
+
+/** The settings that the texts of refusals name. */
+export interface Figures {
+  /** In bytes. */
+  readonly bodyLimit: number
+  /** In code points. */
+  readonly passwordMinLength: number
+}
+
+/** The refusals of a service with these settings. The answer to a body that is too large has its figure from errors.ts. */
+export const refusalsOf = ({ passwordMinLength }: Figures): typeof refusals => ({
+  ...refusals,
+  passwordOfOtherLength: passwordOfOtherLength(passwordMinLength)
+})
 
 /** What every request may meet. */
 export const OF_EVERY_REQUEST = [

@@ -4,11 +4,11 @@ import { createAnswerFor, type ErrorForm } from '../errors.js'
 import { createErrorPage, hasDeveloperLine } from '../pages/error-page.js'
 import { ALWAYS, type HeaderName, named, OF_LOGIN_PAGES, WITH_BODY } from './headers.js'
 import type { Answer, Operation } from './operation.js'
-import { type RefusalName, refusals } from './refusals.js'
+import { type Figures, type RefusalName, refusalsOf } from './refusals.js'
 import { ErrorBody, OAuthErrorBody } from './schemas.js'
 
-/** What @fastify/swagger makes an operation of. `bodyLimit` is in bytes. */
-export const routeSchema = (operation: Operation, route: RouteOptions, bodyLimit: number): FastifySchema => {
+/** What @fastify/swagger makes an operation of. */
+export const routeSchema = (operation: Operation, route: RouteOptions, figures: Figures): FastifySchema => {
   const { operationId, tag, summary, description, security, path, query, headers, form, bodyExamples } = operation
   const body = form ?? route.schema?.body
   return {
@@ -24,7 +24,7 @@ export const routeSchema = (operation: Operation, route: RouteOptions, bodyLimit
       consumes: [form === undefined ? 'application/json' : 'application/x-www-form-urlencoded'],
       body: { ...shown(body), 'x-examples': bodyExamples }
     }),
-    response: responses(operation, route, bodyLimit)
+    response: responses(operation, route, figures)
   }
 }
 
@@ -40,7 +40,7 @@ const shown = (schema: unknown): object =>
 const responses = (
   { answers, refusals: names }: Operation,
   { config, schema }: RouteOptions,
-  bodyLimit: number
+  figures: Figures
 ): Record<string, object> => {
   const form = config?.errorForm ?? 'json'
   const whitelists = Object(schema?.response)
@@ -48,7 +48,7 @@ const responses = (
     status,
     answered({ ...answer, schema: answer.schema ?? whitelists[status] })
   ])
-  const refused = names.map(name => refuse(name, form, bodyLimit))
+  const refused = names.map(name => refuse(name, form, figures))
   const failures = [...new Set(refused.map(({ status }) => status))].map(status => {
     const all = refused.filter(each => each.status === status)
     return [status, form === 'page' ? refusalPage(status, all) : refusal(status, all, form)]
@@ -81,9 +81,10 @@ interface Refused {
 }
 
 /** What errors.ts answers for a refusal. */
-const refuse = (name: RefusalName, form: ErrorForm, bodyLimit: number): Refused => {
-  const answerFor = createAnswerFor(createErrorPage(''), bodyLimit)
-  const { status, headers, body } = answerFor(refusals[name], form === 'page' ? 'oauth' : form, { id: '', headers: {} })
+const refuse = (name: RefusalName, form: ErrorForm, figures: Figures): Refused => {
+  const answerFor = createAnswerFor(createErrorPage(''), figures.bodyLimit)
+  const error = refusalsOf(figures)[name]
+  const { status, headers, body } = answerFor(error, form === 'page' ? 'oauth' : form, { id: '', headers: {} })
   return { name, status, headers: named(Object.keys(headers)), body: JSON.parse(body) }
 }
 

@@ -26,6 +26,8 @@ const HeroInput = Type.Object(
   { id: Type.Optional(Type.Unknown({ description: 'Ignored, whatever it is.' })), ...fields },
   { title: 'NewHero', additionalProperties: false }
 )
+/** The keys that a client may send. */
+export const HERO_KEYS = Object.keys(HeroInput.properties)
 /** Heroes in a list show the same keys as a single hero. */
 const SHOWN_KEYS = Object.keys(HeroOutput.properties)
 
