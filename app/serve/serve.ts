@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { DomainError, type Events } from '../../core/index.js'
 import { type Composition, compose, type NameIndexLack } from '../compose.js'
+import type { LogFailure } from '../http/errors.js'
 import type { buildServer } from '../http/server.js'
 import type { Settings } from '../settings.js'
 import { keptSecret, lacksNameIndex, startWarnings } from '../settings-advice.js'
@@ -128,14 +129,20 @@ const createService = (
 ) => {
   let port = settings.port
   const publicUrl = (): string => settings.publicUrl ?? `http://localhost:${port}`
+  const ending = new DomainError('unavailable', 'the service is shutting down', { retryAfterSeconds: 1 })
   const ready = async (): Promise<void> => {
-    if (stop.asked()) throw new DomainError('unavailable', 'the service is shutting down', { retryAfterSeconds: 1 })
+    if (stop.asked()) throw ending
     await composition.database.check()
   }
   const useCases = composition.createUseCases(events)
-  const measuredLog = metrics?.measuring(log) ?? log
+  // A balancer that is told of the end has met no failure.
+  const requestFailed: LogFailure = (error, ...ids) => {
+    if (error !== ending) log.requestFailed(error, ...ids)
+  }
+  const served = { ...log, requestFailed }
+  const measured = metrics?.measuring(served) ?? served
   const callbackPage = isForTrials(settings)
-  const http = build({ ...settings, useCases, log: measuredLog, publicUrl, ready, callbackPage })
+  const http = build({ ...settings, useCases, log: measured, publicUrl, ready, callbackPage })
   const begin = async (): Promise<number> => {
     const url = await listen(http, settings.host, { name: 'PORT', port })
     if (port === 0) port = Number(new URL(url).port)

@@ -206,7 +206,7 @@ t.test('the start waits until every host has had its time, and ends with exit co
 })
 
 t.test('DRAIN_DELAY keeps a service that is not ready listening, and a second signal ends the wait', async t => {
-  const { url, child, until, ended } = await serveProcess(t, { DATABASE_URL: 'memory:', DRAIN_DELAY: '3600' })
+  const { url, child, until, output, ended } = await serveProcess(t, { DATABASE_URL: 'memory:', DRAIN_DELAY: '3600' })
   child.kill('SIGTERM')
   await until(/"seconds":3600,"msg":"not ready, /)
   t.match(await ask(`${url}/health/ready`), { status: 503, headers: { 'retry-after': '1' } })
@@ -215,6 +215,7 @@ t.test('DRAIN_DELAY keeps a service that is not ready listening, and a second si
   t.match(await ask(`${url}/health/live`, { agent }), { status: 200, headers: { connection: 'keep-alive' } })
   child.kill('SIGTERM')
   t.equal(await ended, 0)
+  t.notMatch(output(), '"level":50')
 })
 
 t.test('signals that come until the very end do not end the process, and the exit code is 0', async t => {
