@@ -167,7 +167,7 @@ t.test('answers without a body are left alone', async t => {
   t.equal(redirect.headers['content-encoding'], undefined)
 })
 
-t.test('on the wire, a compressed body is neither chunked nor cut', async t => {
+t.test('wire 1.5: on the wire, a compressed body is neither chunked nor cut', async t => {
   const send = await listen(http)
   for (const name of ['empty', 'huge']) {
     const answer = await send(

@@ -20,29 +20,32 @@ const chunkedPost = (url: string, type = JSON_TYPE['content-type']): string =>
   `POST ${url} HTTP/1.1\r\nhost: a\r\ncontent-type: ${type}\r\ntransfer-encoding: chunked\r\n\r\n`
 const CONNECT = 'CONNECT a:1 HTTP/1.1\r\nhost: a\r\n\r\n'
 
-t.test('well-formed requests before a malformed one are answered first, and the malformed one once', async t => {
-  const malformed: [string, number][] = [
-    ['nonsense\r\n\r\n', 400],
-    ['nonsense\r\n\r\nGET /sample HTTP/1.1\r\nhost: a\r\n\r\n', 400],
-    [`GET /sample HTTP/1.1\r\nhost: a\r\nx: ${'x'.repeat(40_000)}\r\n\r\n`, 431],
-    [CONNECT, 404]
-  ]
-  for (const [text, status] of malformed) {
-    const { http, arrived, answer, names } = createSlowHttp()
-    const send = await listen(http)
-    const closed = send(getSlow('one') + postSlow('two') + text)
-    await arrived
-    await turns(1)
-    answer()
-    const received = await closed
-    t.strictSame(statusesIn(received), [200, 200, status], text.slice(0, 40))
-    t.match(received, /\{"name":"one"\}HTTP.*\{"name":"two"\}HTTP/s)
-    t.strictSame(names, ['one', 'two'])
-    const last = readAnswer(received.slice(received.lastIndexOf('HTTP/1.1')))
-    t.match(last.headers, { ...CONSTANT_HEADERS, connection: 'close' })
-    await http.close()
+t.test(
+  'wire 1.11: well-formed requests before a malformed one are answered first, and the malformed one once',
+  async t => {
+    const malformed: [string, number][] = [
+      ['nonsense\r\n\r\n', 400],
+      ['nonsense\r\n\r\nGET /sample HTTP/1.1\r\nhost: a\r\n\r\n', 400],
+      [`GET /sample HTTP/1.1\r\nhost: a\r\nx: ${'x'.repeat(40_000)}\r\n\r\n`, 431],
+      [CONNECT, 404]
+    ]
+    for (const [text, status] of malformed) {
+      const { http, arrived, answer, names } = createSlowHttp()
+      const send = await listen(http)
+      const closed = send(getSlow('one') + postSlow('two') + text)
+      await arrived
+      await turns(1)
+      answer()
+      const received = await closed
+      t.strictSame(statusesIn(received), [200, 200, status], text.slice(0, 40))
+      t.match(received, /\{"name":"one"\}HTTP.*\{"name":"two"\}HTTP/s)
+      t.strictSame(names, ['one', 'two'])
+      const last = readAnswer(received.slice(received.lastIndexOf('HTTP/1.1')))
+      t.match(last.headers, { ...CONSTANT_HEADERS, connection: 'close' })
+      await http.close()
+    }
   }
-})
+)
 
 t.test('a client that ends its side of the connection behind garbage reads the answers before it too', async t => {
   const { http, arrived, answer } = createSlowHttp()

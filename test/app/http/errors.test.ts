@@ -114,7 +114,7 @@ t.test("every refusal under /auth/ has OAuth's form and is not cached", async t 
   }
 })
 
-t.test('every refusal of /auth/code is a page', async t => {
+t.test('wire 2.4: every refusal of /auth/code is a page', async t => {
   const { http } = createService({ bodyLimit: 1000 })
   const post = { method: 'POST', url: '/auth/code' } as const
   const requests = [

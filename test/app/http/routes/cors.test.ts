@@ -26,7 +26,8 @@ const OPEN: [url: string, methods: string][] = [
   ['/register', 'POST'],
   ['/auth/token', 'POST'],
   ['/auth/revoke', 'POST'],
-  ['/.well-known/oauth-authorization-server', 'GET, HEAD']
+  ['/.well-known/oauth-authorization-server', 'GET, HEAD'],
+  ['/openapi.json', 'GET, HEAD']
 ]
 const CLOSED = [
   '/auth/code',

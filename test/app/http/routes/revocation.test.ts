@@ -50,7 +50,7 @@ const createSetting = async (stores: Stores): Promise<Setting> => {
 const INACTIVE = { active: false }
 const AT = Date.parse('2026-01-01T00:00:00.000Z') / 1000
 
-t.test('revocation and introspection', t =>
+t.test('wire 5.11 and 5.12: revocation and introspection', t =>
   onEveryStore(t, async (t, stores) => {
     const test = (name: string, run: (t: Test) => Promise<void>): Promise<unknown> => t.test(name, run)
 

@@ -12,30 +12,33 @@ import {
 } from '../../../support/service.js'
 import { ADA, addClient } from '../../../support/world.js'
 
-t.test('a parameter is read from the form or else from the link, and two different values are a 400 page', async t => {
-  const { form } = await createInhabited()
-  const { state: _, ...rest } = REQUEST
-  const split = await form('/auth/code?state=here', { ...rest, ...ADA })
-  t.equal(parametersOf(split.headers.location).state, 'here')
-  t.equal((await form(loginPath(), { ...REQUEST, ...ADA })).statusCode, 302, 'both have the same values')
-  t.equal(
-    (await form(loginPath({ tenant: 'x' }), { ...REQUEST, ...ADA, tenant: '' })).statusCode,
-    302,
-    'an empty value counts as absent'
-  )
-  for (const [name, value] of Object.entries({
-    client_id: 'spa',
-    state: 'y',
-    scope: 'b',
-    tenant: 'y',
-    response_type: 'x'
-  })) {
-    const answer = await form(loginPath({ scope: 'a', tenant: 'x' }), { ...ADA, [name]: value })
-    t.strictSame([answer.statusCode, answer.headers.location], [400, undefined], name)
+t.test(
+  'wire 6.6: a parameter is read from the form or else from the link, and two different values are a 400 page',
+  async t => {
+    const { form } = await createInhabited()
+    const { state: _, ...rest } = REQUEST
+    const split = await form('/auth/code?state=here', { ...rest, ...ADA })
+    t.equal(parametersOf(split.headers.location).state, 'here')
+    t.equal((await form(loginPath(), { ...REQUEST, ...ADA })).statusCode, 302, 'both have the same values')
+    t.equal(
+      (await form(loginPath({ tenant: 'x' }), { ...REQUEST, ...ADA, tenant: '' })).statusCode,
+      302,
+      'an empty value counts as absent'
+    )
+    for (const [name, value] of Object.entries({
+      client_id: 'spa',
+      state: 'y',
+      scope: 'b',
+      tenant: 'y',
+      response_type: 'x'
+    })) {
+      const answer = await form(loginPath({ scope: 'a', tenant: 'x' }), { ...ADA, [name]: value })
+      t.strictSame([answer.statusCode, answer.headers.location], [400, undefined], name)
+    }
   }
-})
+)
 
-t.test('username and password are read from the form alone', async t => {
+t.test('wire 6.6: username and password are read from the form alone', async t => {
   const { form, ask } = await createInhabited()
   t.equal((await form(loginPath(ADA), {})).statusCode, 403)
   t.equal((await form(loginPath({ username: ADA.username }), { password: ADA.password })).statusCode, 403)
@@ -266,7 +269,7 @@ t.test('a throttled login is 429 with Retry-After and the page', async t => {
 })
 
 t.test(
-  'a POST is served only when its headers say that it comes from this site, or do not say where it comes from',
+  'wire 6.9: a POST is served only when its headers say that it comes from this site, or do not say where it comes from',
   async t => {
     const { form } = await createInhabited()
     const status = async (headers: Headers) => (await form('/auth/code', { ...REQUEST, ...ADA }, headers)).statusCode
@@ -297,7 +300,7 @@ t.test('this site is the origin of PUBLIC_URL, whatever its path', async t => {
   t.equal((await form('/auth/code', REQUEST, { origin: PUBLIC_URL })).statusCode, 403)
 })
 
-t.test('every page has its headers, and sets no cookie', async t => {
+t.test('wire 6.10: every page has its headers, and sets no cookie', async t => {
   const { ask, form } = await createInhabited({ bodyLimit: 1000 })
   const pages = [
     await ask(loginPath()),

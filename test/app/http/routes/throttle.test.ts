@@ -165,11 +165,11 @@ const failing = async (stores: Stores): Promise<Failing> => {
 const OVERLOADED = new DomainError('overloaded', 'too many logins are waiting', { retryAfterSeconds: 1 })
 const AWAY = new DomainError('unavailable', 'the database cannot be reached', { retryAfterSeconds: 1 })
 
-t.test('the throttle', t =>
+t.test('wire 4.9: the throttle', t =>
   onEveryStore(t, async (t, stores) => {
     const test = (name: string, run: (t: Test) => Promise<void>): Promise<unknown> => t.test(name, run)
 
-    await test('after LOGIN_ATTEMPTS wrong ones the right password is 429 too, until the window ends', async t => {
+    await test('wire 2.11: after LOGIN_ATTEMPTS wrong ones the right password is 429 too, until the window ends', async t => {
       const { token, form, clock, id, user, address } = await throttled(stores)
       for (let i = 0; i < 3; i += 1) t.equal(await token('wrong'), 400)
       clock.advance(40.5)

@@ -17,7 +17,7 @@ t.test('a form of more than 1000 parameters is invalid_request', async t => {
   t.strictSame([answer.statusCode, answer.json().error], [400, 'invalid_request'])
 })
 
-t.test('a repeated parameter is invalid_request, known or not, empty or not', async t => {
+t.test('wire 1.8: a repeated parameter is invalid_request, known or not, empty or not', async t => {
   const { form } = await createInhabited()
   for (const repeated of [
     'scope=a&scope=a',
@@ -33,7 +33,7 @@ t.test('a repeated parameter is invalid_request, known or not, empty or not', as
   }
 })
 
-t.test('an empty parameter counts as absent', async t => {
+t.test('wire 1.8: an empty parameter counts as absent', async t => {
   const { form } = await createInhabited()
   const answer = await form('/auth/token', `${BODY}&scope=&refresh_token=&code`, basic('app'))
   t.equal(answer.statusCode, 200)
@@ -44,14 +44,14 @@ t.test('an empty parameter counts as absent', async t => {
   }
 })
 
-t.test('unknown parameters are ignored', async t => {
+t.test('wire 1.8: unknown parameters are ignored', async t => {
   const { form } = await createInhabited()
   for (const extra of ['x=1', '__proto__=1', 'constructor=1', 'grant%20type=x', 'GRANT_TYPE=x', '=', '=x', '&&&']) {
     t.equal((await form('/auth/token', `${BODY}&${extra}`, basic('app'))).statusCode, 200, extra)
   }
 })
 
-t.test('the query string is not read', async t => {
+t.test('wire 1.8: the query string is not read', async t => {
   const { form } = await createInhabited()
   const query = new URLSearchParams({ ...LOGIN, client_id: 'spa' })
   t.equal((await form(`/auth/token?${query}`, {})).json().error, 'invalid_client')
@@ -159,7 +159,7 @@ t.test('a refresh by a public client is unauthorized_client', async t => {
 })
 
 t.test(
-  'a repeated refresh is the first body again, byte for byte but for expires_in, and a theft after the grace',
+  'wire 5.8: a repeated refresh is the first body again, byte for byte but for expires_in, and a theft after the grace',
   async t => {
     const { form, login, ask, clock } = await createInhabited()
     const { refresh_token } = await login('a b')
@@ -242,7 +242,7 @@ t.test('a login succeeds although its new hash cannot be stored, unless a bug is
 })
 
 t.test(
-  'a login while hashing is overloaded is 503 with Retry-After, at the token endpoint and on the page',
+  'wire 4.10: a login while hashing is overloaded is 503 with Retry-After, at the token endpoint and on the page',
   async t => {
     const { ports, policy } = await createInhabited()
     const pass = createGate(1, 0)

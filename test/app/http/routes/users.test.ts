@@ -21,7 +21,7 @@ const withClient = async (policy = {}): Promise<Service> => {
   return service
 }
 
-t.test('usernames and passwords are put into NFC before they are stored, answered and compared', async t => {
+t.test('wire 4.6: usernames and passwords are put into NFC before they are stored, answered and compared', async t => {
   const service = await withClient()
   const [composed, decomposed] = E_ACUTE
   const answer = await service.json('POST', '/register', { username: decomposed, password: `${decomposed}!` })
@@ -32,7 +32,7 @@ t.test('usernames and passwords are put into NFC before they are stored, answere
   }
 })
 
-t.test('usernames and passwords differ by case, by spaces and by compatibility characters', async t => {
+t.test('wire 4.6: usernames and passwords differ by case, by spaces and by compatibility characters', async t => {
   const service = await withClient()
   await service.json('POST', '/register', { username: 'Ada', password: 'Secret' })
   t.strictSame(await logins(service, 'Ada', 'Secret'), RIGHT)
@@ -48,7 +48,7 @@ t.test('usernames and passwords differ by case, by spaces and by compatibility c
   t.equal((await service.json('POST', '/register', { username: 'ada', password: 'x' })).statusCode, 200)
 })
 
-t.test('the lengths of usernames and passwords are counted in code points, after NFC', async t => {
+t.test('wire 4.6: the lengths of usernames and passwords are counted in code points, after NFC', async t => {
   const { json } = await withClient()
   const status = async (username: string, password: string) =>
     (await json('POST', '/register', { username, password })).statusCode
@@ -67,7 +67,7 @@ t.test('the lengths of usernames and passwords are counted in code points, after
   t.equal(await status('d', ''), 400)
 })
 
-t.test('the shortest password has PASSWORD_MIN_LENGTH code points', async t => {
+t.test('wire 4.6: the shortest password has PASSWORD_MIN_LENGTH code points', async t => {
   const { json } = await withClient({ passwordMinLength: 12 })
   const status = async (username: string, password: string) =>
     (await json('POST', '/register', { username, password })).statusCode
@@ -104,7 +104,7 @@ t.test('megabytes of combining marks out of order are refused without being put 
   t.strictSame(await service.ports.users.list(), [])
 })
 
-t.test('an unknown username gets the same answer as a wrong password', async t => {
+t.test('wire 4.8: an unknown username gets the same answer as a wrong password', async t => {
   const { form } = await createInhabited()
   for (const answers of [
     await Promise.all(
