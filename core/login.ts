@@ -46,7 +46,7 @@ export const createLogin = (
     }
   }
 
-  /** Undefined where the login will hardly get as far as the password. */
+  /** Undefined, without a look-up, while a refusal of this login is remembered. */
   const lookUp = async (username: string, origin: Origin): Promise<Found | undefined> =>
     (await throttle.remembers(username, origin)) ? undefined : { user: await users.findByUsername(username) }
 

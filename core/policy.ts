@@ -34,8 +34,8 @@ export interface Policy {
  * - Removal of expired rows: housekeeping waits a minute, far longer than clocks may differ, so that an instance whose
  *   clock is behind still finds the rows that it judges.
  * - Expiry of codes, tokens, grants and of a client's previous secret: exact by the clock of the instance that judges.
- *   They last a minute or more: ten seconds more or less are neither a danger nor a loss. `expires_in` is told by the
- *   same clock.
+ *   They should last a minute or more: then ten seconds more or less are neither a danger nor a loss. `expires_in` is told
+ *   by the same clock.
  * - The windows of attempts: a window that one clock begins and another ends is longer or shorter by the difference,
  *   and holds as many attempts.
  */

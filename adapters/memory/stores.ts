@@ -12,8 +12,8 @@ import { createUserStore } from './users.js'
 export type { Stores }
 
 /**
- * All stores, empty, in the memory of this process. Every method is atomic, because it does its work before it returns
- * its promise, in one turn of the event loop.
+ * All stores, empty, in the memory of this process. Every method but `heroes.list` is atomic, because it does its work
+ * before it returns its promise, in one turn of the event loop. A long list takes several turns and is no snapshot.
  */
 export const createMemoryStores = (): Stores => {
   const tables = createTables()

@@ -6,7 +6,7 @@ const WITHOUT_FLUSH = "set_config('synchronous_commit', 'off', true)"
 const WINDOW = 'key, count, ends_at, counted_at, failures'
 const STORED = 'attempt.count, attempt.ends_at, attempt.counted_at, attempt.failures'
 
-// The keys and what else is given for them. A list more for each name.
+// The keys, and one more list of values for each name.
 const wanted = (lists: string, names: string): string => `
 with wanted as (
   select * from unnest(${lists}) as wanted (key, ${names})
@@ -19,7 +19,7 @@ const locked = (condition = 'true'): string => `locked as (
   order by key for update of attempt
 )`
 
-// Always meets the row: it is locked.
+// The row is there and locked, so the insert always becomes this update.
 const INTO_LOCKED = `on conflict (key) do update set
     count = excluded.count, ends_at = excluded.ends_at, counted_at = excluded.counted_at, failures = excluded.failures`
 

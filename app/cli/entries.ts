@@ -21,7 +21,7 @@ const parseJson = (number: number, text: string): Entry => {
   }
 }
 
-/** A field in quotes may have line breaks. No name of 255 characters has more, and none is longer. */
+/** A field in quotes may have line breaks. A name has 255 characters at most, so no valid field has as many or is as long. */
 const MOST_LINES = 256
 const MOST_CHARACTERS = 65_536
 

@@ -6,7 +6,8 @@ import type { Stop } from './stop.js'
 
 /**
  * What the database lacks. Undefined when nothing could be prepared and the process serves nevertheless: the database answers
- * and takes no writes, or is away where a worker takes the place of another. Before the first workers the database was there.
+ * and takes no writes, or is away where a worker takes the place of another. The first workers start only after
+ * `prepareForWorkers` has reached the database.
  */
 export const prepare = async (
   composition: Composition,

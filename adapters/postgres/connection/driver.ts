@@ -7,7 +7,10 @@ export type Value = string | number | boolean | Date | Uint8Array | null
 export type Run = (text: string, values: readonly Value[]) => Promise<unknown[][]>
 
 export interface TransactionOptions {
-  /** True for work that an operator starts and that may take minutes. The usual time limits do not apply. */
+  /**
+   * True for work that may take minutes and that no request waits for: an operator has started it, or housekeeping. The
+   * usual time limits do not apply.
+   */
   readonly patient: boolean
 }
 

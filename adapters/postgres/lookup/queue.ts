@@ -56,7 +56,7 @@ export const rejectIfLate = ({ askedAt, reject }: Pick<Waiting<unknown, never>, 
  *   `earlyBatches` batches are under way, they leave at once.
  * - While `usualBatches` batches are under way, it waits until one of them is done. All items that are added meanwhile go
  *   into the next batch. A slow batch counts no longer, so that nobody waits for it, unless `maxBatches` are under way.
- *   Nor does one of the batches count while all of them hold fewer than `fewItems`.
+ *   While all that are under way hold fewer than `fewItems` items together, one batch more may leave.
  */
 export const createQueue = <Item, Result>({
   maxBatches,
