@@ -45,8 +45,8 @@ const DEFAULT_PORT = '5432'
 const DEFAULT_CONNECT_SECONDS = 2
 
 /**
- * The parameters that have an effect, each with the values that it may have. `gssencmode` has none, but one of its values
- * asks for what is not here: a connection that GSSAPI encrypts, or none.
+ * The parameters that have an effect, each with the values that it may have. `gssencmode` has none with these values; with
+ * `require` it asks for encryption by GSSAPI, which is not here.
  */
 const ALLOWED_VALUES: Readonly<Record<string, RegExp>> = {
   sslmode: new RegExp(`^(?:${SSL_MODES.join('|')})$`),

@@ -1,6 +1,6 @@
 /**
  * Brings the text into Unicode's form NFC, the only rule of RFC 8265 that this service keeps. A text that has more than
- * `max` characters (code points) in NFC is returned unchanged where that can be told without the form, and the caller
+ * `max` characters (code points) in NFC is returned unchanged where its marks are that many by themselves, and the caller
  * refuses it for its length: to put marks into their order takes time that grows with the square of their number.
  */
 export const toNfc = (text: string, max: number): string =>
@@ -8,7 +8,7 @@ export const toNfc = (text: string, max: number): string =>
 
 /** NFC makes one character of at most four others, and each of these has at most two code units. */
 const MOST_UNITS = 8
-/** So many of the marks behind a character become part of it at most. All the others stay. */
+/** NFC joins so many marks at most with the character before them. Every further mark stays a character. */
 const MOST_COMPOSED = 3
 
 const mayFit = (text: string, max: number): boolean => {
@@ -22,7 +22,7 @@ const mayFit = (text: string, max: number): boolean => {
   return true
 }
 
-/** The mark of the highest combining class, 240: a mark of any other class is put before it. */
+/** The mark of the highest combining class, 240: a mark of any other class but 0 is put before it. */
 const LAST = '\u0345'
 /** What has been found out about marks. There are some 2,500. */
 const nonStarters = new Map<string, boolean>()

@@ -3,7 +3,7 @@
 import { createCrypto } from '../adapters/crypto/crypto.js'
 import { createMemoryStores } from '../adapters/memory/stores.js'
 import { buildServer, type Http, type ServerOptions } from '../app/http/server.js'
-import { createUseCases, type PolicyChanges, type UseCases } from '../core/index.js'
+import { createUseCases, type UseCases } from '../core/index.js'
 
 export { type CreateStores, empty, type Stores, storeContract, type TestFunction } from './contract/stores.js'
 
@@ -11,7 +11,6 @@ export { type CreateStores, empty, type Stores, storeContract, type TestFunction
 export interface TestServiceOptions extends Omit<ServerOptions, 'useCases' | 'publicUrl'> {
   /** Whether it listens on a free port of 127.0.0.1; false by default. */
   readonly listen?: boolean | undefined
-  readonly policy?: PolicyChanges | undefined
   /** The scopes that the client may ask for, and that the token has. By default those of `readScope` and `writeScope`. */
   readonly scopes?: readonly string[] | undefined
 }

@@ -172,7 +172,7 @@ export const createCheck = ({ probe }: Pick<Driver, 'probe'>, now = () => perfor
   return () => {
     if (latest === undefined || now() - latest.begunAt > SHARED) {
       const outcome = check().finally(() => {
-        latest = undefined
+        if (latest?.outcome === outcome) latest = undefined
       })
       latest = { begunAt: now(), outcome }
     }
@@ -181,10 +181,11 @@ export const createCheck = ({ probe }: Pick<Driver, 'probe'>, now = () => perfor
 }
 
 /**
- * In milliseconds. Who asks within this time of a check that is under way waits for that one: a check goes before every
- * other statement, and a thousand of them would leave no connection to others.
+ * In milliseconds. Who asks within this time of the begin of a check that is under way waits for that one: a check goes
+ * before every other statement, and a thousand of them would leave no connection to others. One that hangs holds nobody
+ * up for longer.
  */
-const SHARED = 500
+const SHARED = 1000
 
 const READ_ONLY = `pg_is_in_recovery() or current_setting('transaction_read_only')::boolean`
 const CHECK = `select ${READ_ONLY}, max(created_at)::int8 from ${APPLIED}`

@@ -40,7 +40,7 @@ export const trustedProxies = (list: string): ((address: string) => boolean) => 
   const networks = list.split(',').flatMap(name => (NAMED[name.trim()] ?? [name.trim()]).map(networkOf))
   return text => {
     const ip = bareAddress(text)
-    if (isIP(ip) === 0 || !ipaddr.isValid(ip)) return false
+    if (isIP(ip) === 0) return false
     const address = ipaddr.process(ip)
     return networks.some(([network, bits]) => address.kind() === network.kind() && address.match(network, bits))
   }
@@ -60,10 +60,10 @@ const networkOf = (text: string): Network => {
 }
 
 /**
- * Some proxies send `192.0.2.1:5678`, `[2001:db8::1]` or `[2001:db8::1]:5678`. The zone of a link-local address, as in
- * `fe80::1%eth0.1`, says by which interface it is reached and not whose it is.
+ * Some proxies send `192.0.2.1:5678`, `[2001:db8::1]` or `[2001:db8::1]:5678`. The zone of an IPv6 address, as in
+ * `fe80::1%eth0.1`, says by which interface it is reached and not whose it is. ipaddr.js knows fewer zones than Node.
  */
 const bareAddress = (text: string): string => {
   const [, bracketed, dotted] = /^(?:\[([^\]]*)\](?::\d+)?|([\d.]+):\d+)$/.exec(text) ?? []
-  return (bracketed ?? dotted ?? text).replace(/%.*$/s, '')
+  return (bracketed ?? dotted ?? text).replace(/(:[^%]*)%.*$/s, '$1')
 }

@@ -8,7 +8,7 @@ export type Form = ReadonlyMap<string, string>
  * Reads `application/x-www-form-urlencoded` as RFC 6749 section 3.2 requires: a repeated parameter is refused, and a
  * parameter without a value counts as absent. A parameter that is not UTF-8, holds a NUL or has a broken percent-escape
  * is refused, never repaired. Too many and too long parameters are refused as well. Throws `invalid_request`. Where
- * `keepsEmpty` is true, a parameter without a value has an empty one.
+ * `keepsEmpty` is true, a parameter without a value is kept with an empty one.
  */
 export const parseForm = (encoded: string, keepsEmpty = false): Form => {
   const { form, add } = createForm(keepsEmpty)

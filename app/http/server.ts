@@ -47,7 +47,7 @@ export interface ServerOptions {
   readonly writeScope?: string | undefined
   /** Whether anyone may register a user at `/register`; true by default. */
   readonly registrationOpen?: boolean | undefined
-  /** The policy of the use cases. The OpenAPI document tells from it how long a password must be. */
+  /** The policy that `createUseCases` got. The OpenAPI document tells from it how long a password must be. */
   readonly policy?: PolicyChanges | undefined
   /** The origins whose pages may call the service from a browser, as browsers write them. None by default. */
   readonly corsOrigins?: readonly string[] | undefined

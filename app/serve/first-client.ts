@@ -1,4 +1,5 @@
-import { isRedirectUri, PASSWORD_MAX, type Policy, type UseCases } from '../../core/index.js'
+import { isRedirectUri, type Policy, type UseCases } from '../../core/index.js'
+import { examplePassword } from '../http/example-password.js'
 import { shellWord } from '../http/shell-word.js'
 import type { Settings } from '../settings.js'
 
@@ -50,7 +51,7 @@ export const registerFirstClient = async (
     client.allowedScopes.length === 0 ? '' : ` --data-urlencode ${shellWord(`scope=${client.allowedScopes.join(' ')}`)}`
   const scopeQuery =
     client.allowedScopes.length === 0 ? '' : `&${new URLSearchParams({ scope: client.allowedScopes.join(' ') })}`
-  const password = phraseOf(policy.passwordMinLength)
+  const password = examplePassword(policy.passwordMinLength)
   // No command reaches the memory of another process.
   const hasCommands = database.kind !== 'memory'
   const register = registrationOpen
@@ -80,11 +81,4 @@ Or do all of it on the page that documents the service:
   ${publicUrl}/docs
 ${docsMaySignIn ? '' : `\nNobody can sign in on that page: ${docsRedirectUri} is no redirect URI that a client may have.\n`}
 `
-}
-
-/** A password that has so many characters at least. */
-const phraseOf = (length: number): string => {
-  let phrase = 'correct horse'
-  while (phrase.length < length) phrase += ' battery staple'
-  return phrase.slice(0, PASSWORD_MAX)
 }

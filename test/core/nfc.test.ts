@@ -23,18 +23,21 @@ t.test('a text that may have as many characters as are allowed is brought into N
   for (const text of texts) t.equal(toNfc(text, MAX), text.normalize('NFC'), text.slice(0, 4))
 })
 
-t.test('a text with more marks than that is refused for its length, without being put into order', async t => {
-  const texts = [
-    disordered(MAX + 4),
-    disordered(8 * MAX - 1),
-    `${disordered(700)}${disordered(700)}`,
-    `a${'\u0345\u0316'.repeat(MAX)}`,
-    `a${'\u0301\u{1e8d0}'.repeat(MAX)}`,
-    'e\u0301'.repeat(4 * MAX + 1)
-  ]
-  for (const text of texts) {
-    t.equal(toNfc(text, MAX), text, text.slice(0, 4))
-    t.not(text.normalize('NFC'), text)
-    t.ok([...text.normalize('NFC')].length > MAX)
+t.test(
+  'a text that is too long by its marks alone, or by far, is returned as it is, without being put into order',
+  async t => {
+    const texts = [
+      disordered(MAX + 4),
+      disordered(8 * MAX - 1),
+      `${disordered(700)}${disordered(700)}`,
+      `a${'\u0345\u0316'.repeat(MAX)}`,
+      `a${'\u0301\u{1e8d0}'.repeat(MAX)}`,
+      'e\u0301'.repeat(4 * MAX + 1)
+    ]
+    for (const text of texts) {
+      t.equal(toNfc(text, MAX), text, text.slice(0, 4))
+      t.not(text.normalize('NFC'), text)
+      t.ok([...text.normalize('NFC')].length > MAX)
+    }
   }
-})
+)

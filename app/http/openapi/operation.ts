@@ -1,10 +1,10 @@
 import type { TObject, TSchema } from '@sinclair/typebox'
 import type { HeaderName } from './headers.js'
-import type { Figures, RefusalName } from './refusals.js'
+import type { RefusalFigures, RefusalName } from './refusals.js'
 import type { Tag } from './tags.js'
 
 /** What the document depends on beside the routes. */
-export interface Setup extends Figures {
+export interface Setup extends RefusalFigures {
   /** The version of the package. */
   readonly version: string
   readonly publicUrl: string

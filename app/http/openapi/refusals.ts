@@ -187,7 +187,7 @@ const refusals = {
 export type RefusalName = keyof typeof refusals
 
 /** The settings that the texts of refusals name. */
-export interface Figures {
+export interface RefusalFigures {
   /** In bytes. */
   readonly bodyLimit: number
   /** In code points. */
@@ -195,7 +195,7 @@ export interface Figures {
 }
 
 /** The refusals of a service with these settings. The answer to a body that is too large has its figure from errors.ts. */
-export const refusalsOf = ({ passwordMinLength }: Figures): typeof refusals => ({
+export const refusalsOf = ({ passwordMinLength }: RefusalFigures): typeof refusals => ({
   ...refusals,
   passwordOfOtherLength: passwordOfOtherLength(passwordMinLength)
 })

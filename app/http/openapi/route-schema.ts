@@ -4,11 +4,11 @@ import { createAnswerFor, type ErrorForm } from '../errors.js'
 import { createErrorPage, hasDeveloperLine } from '../pages/error-page.js'
 import { ALWAYS, type HeaderName, named, OF_LOGIN_PAGES, WITH_BODY } from './headers.js'
 import type { Answer, Operation } from './operation.js'
-import { type Figures, type RefusalName, refusalsOf } from './refusals.js'
+import { type RefusalFigures, type RefusalName, refusalsOf } from './refusals.js'
 import { ErrorBody, OAuthErrorBody } from './schemas.js'
 
 /** What @fastify/swagger makes an operation of. */
-export const routeSchema = (operation: Operation, route: RouteOptions, figures: Figures): FastifySchema => {
+export const routeSchema = (operation: Operation, route: RouteOptions, figures: RefusalFigures): FastifySchema => {
   const { operationId, tag, summary, description, security, path, query, headers, form, bodyExamples } = operation
   const body = form ?? route.schema?.body
   return {
@@ -40,7 +40,7 @@ const shown = (schema: unknown): object =>
 const responses = (
   { answers, refusals: names }: Operation,
   { config, schema }: RouteOptions,
-  figures: Figures
+  figures: RefusalFigures
 ): Record<string, object> => {
   const form = config?.errorForm ?? 'json'
   const whitelists = Object(schema?.response)
@@ -81,7 +81,7 @@ interface Refused {
 }
 
 /** What errors.ts answers for a refusal. */
-const refuse = (name: RefusalName, form: ErrorForm, figures: Figures): Refused => {
+const refuse = (name: RefusalName, form: ErrorForm, figures: RefusalFigures): Refused => {
   const answerFor = createAnswerFor(createErrorPage(''), figures.bodyLimit)
   const error = refusalsOf(figures)[name]
   const { status, headers, body } = answerFor(error, form === 'page' ? 'oauth' : form, { id: '', headers: {} })

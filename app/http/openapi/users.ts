@@ -1,7 +1,8 @@
+import { examplePassword } from '../example-password.js'
 import type { Operations, Setup } from './operation.js'
 import { OF_BODIES, OF_EVERY_REQUEST, OF_JSON, OF_STORES } from './refusals.js'
 
-export const users = ({ registrationOpen }: Setup): Operations => ({
+export const users = ({ registrationOpen, passwordMinLength }: Setup): Operations => ({
   'POST /register': {
     operationId: 'registerUser',
     tag: 'Users',
@@ -11,7 +12,7 @@ export const users = ({ registrationOpen }: Setup): Operations => ({
       : 'Registration is closed: every request is 403. The people who run this service register users.',
     security: [],
     bodyExamples: {
-      ada: { summary: 'A user', value: { username: 'ada', password: 'correct horse' } }
+      ada: { summary: 'A user', value: { username: 'ada', password: examplePassword(passwordMinLength) } }
     },
     answers: registrationOpen
       ? {

@@ -35,8 +35,9 @@ export const callbackRoutes = (http: Http, publicUrl: () => string): void => {
 }
 
 /**
- * The redirect URI, which a code needs when the authorization request named it. A request may name it with any port of the
- * first client's host, so it is where the browser came to. Nothing is sent for another host.
+ * The redirect URI, which a code needs when the authorization request named it. A request may name it with any port, so it
+ * is where the browser came to. Nothing is sent for another host than the first client's, nor without a port: a browser
+ * leaves out `:80`, which the URI has.
  */
 const redirectField = (host = ''): string =>
-  /^127\.0\.0\.1(?::[0-9]{1,5})?$/.test(host) ? ` -d redirect_uri=http://${host}/callback` : ''
+  /^127\.0\.0\.1:[0-9]{1,5}$/.test(host) ? ` -d redirect_uri=http://${host}/callback` : ''

@@ -3,6 +3,7 @@ import { DomainError, PASSWORD_MAX, USERNAME_MAX, type UseCases } from '../../..
 import { jsonRoutes } from '../bodies.js'
 import { originOf } from '../client-address.js'
 import { DOCUMENTED } from '../documented.js'
+import { examplePassword } from '../example-password.js'
 import type { Http } from '../http.js'
 
 const registration = (passwordMinLength: number) =>
@@ -16,7 +17,7 @@ const registration = (passwordMinLength: number) =>
       }),
       password: Type.String({
         description: 'The password. It is put into the form NFC of Unicode and never shown again.',
-        examples: ['correct horse'],
+        examples: [examplePassword(passwordMinLength)],
         [DOCUMENTED]: { minLength: passwordMinLength, maxLength: PASSWORD_MAX, format: 'password' }
       })
     },

@@ -312,9 +312,11 @@ t.test('the document tells of the service as its settings make it', async t => {
     readScope: 'a',
     writeScope: 'a'
   })
-  const longer = await documentOf({ policy: { passwordMinLength: 12 } })
-  t.match(longer.components.schemas.Registration, { properties: { password: { minLength: 12, maxLength: 1024 } } })
-  t.match(JSON.stringify(operation(longer, 'POST /register')), 'password must have 12 to 1024 characters')
+  const longer = await documentOf({ policy: { passwordMinLength: 20 } })
+  t.match(longer.components.schemas.Registration, {
+    properties: { password: { minLength: 20, maxLength: 1024, examples: ['correct horse battery staple'] } }
+  })
+  t.match(JSON.stringify(operation(longer, 'POST /register')), 'password must have 20 to 1024 characters')
   t.same(operation(one, 'GET /heroes/{id}')?.security, [])
   t.strictSame(statuses(one, 'GET /heroes/{id}'), ['200', '400', '404', '500', '503'])
   t.strictSame(statuses(one, 'POST /register'), ['400', '403'])

@@ -107,7 +107,7 @@ t.test(
 )
 
 t.test('a host that is not where the first client is sent to is not in the curl line', async t => {
-  for (const host of ['localhost:3000', '127.0.0.1.evil.example', '127.0.0.1:', '[::1]:3000']) {
+  for (const host of ['localhost:3000', '127.0.0.1.evil.example:80', '127.0.0.1:', '127.0.0.1', '[::1]:3000']) {
     const { payload } = await service.ask(`/callback?code=${CODE}`, { headers: { host } })
     t.notMatch(payload, 'redirect_uri', host)
   }
