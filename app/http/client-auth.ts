@@ -2,16 +2,19 @@ import { type ClientCredentials, DomainError } from '../../core/index.js'
 import type { Form } from './forms.js'
 
 const BASIC = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i
+/** An interceptor of the client's may send its bearer token everywhere. That is no credential of a client. */
+const OTHER_SCHEME = /^(?!basic\b)/i
 
 /**
  * The credentials of the client, from the header or from the body (RFC 6749 section 2.3.1). A header can be read in
  * several ways: form-encoded as the RFC requires, and raw as many clients send it. Each way gives one pair of
- * credentials. Without credentials, or with malformed ones, there is no pair. Throws `invalid_request`.
+ * credentials. Without credentials, or with malformed ones, there is no pair. A header of another scheme counts as absent.
+ * Throws `invalid_request`.
  */
 export const clientCredentials = (authorization: string | undefined, form: Form): readonly ClientCredentials[] => {
   const id = form.get('client_id')
   const secret = form.get('client_secret')
-  if (authorization === undefined) {
+  if (authorization === undefined || OTHER_SCHEME.test(authorization)) {
     return id === undefined ? [] : [{ id, secret }]
   }
   if (secret !== undefined) {

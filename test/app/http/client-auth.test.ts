@@ -100,6 +100,23 @@ t.test(
   }
 )
 
+t.test('wire 5.2: a header of another scheme than Basic hides nothing that the form has', async t => {
+  const service = await createInhabited()
+  for (const authorization of ['', 'Bearer abc', 'Digest username="app"', 'Basics x', 'x']) {
+    const headers = { authorization }
+    t.equal(await outcome(service, { ...LOGIN, client_id: 'app', client_secret: SECRET }, headers), 200, authorization)
+    t.equal(await outcome(service, { ...LOGIN, client_id: 'spa' }, headers), 200)
+    t.strictSame(await outcome(service, { ...LOGIN, client_id: 'app', client_secret: 'x' }, headers), UNAUTHENTICATED)
+    t.strictSame(await outcome(service, { ...LOGIN, client_id: 'app' }, headers), UNAUTHENTICATED)
+    t.strictSame(await outcome(service, LOGIN, headers), UNAUTHENTICATED)
+  }
+  for (const authorization of ['Basic', 'basic !', 'Basic, x']) {
+    const both = { ...LOGIN, client_id: 'app', client_secret: SECRET }
+    t.strictSame(await outcome(service, both, { authorization }), MALFORMED, authorization)
+    t.strictSame(await outcome(service, { ...LOGIN, client_id: 'spa' }, { authorization }), UNAUTHENTICATED)
+  }
+})
+
 t.test('credentials that are malformed are invalid_client', async t => {
   const service = await createInhabited()
   const malformed: Headers[] = [
