@@ -17,6 +17,8 @@ export const openFolder = async (folder: string): Promise<Driver> => {
   try {
     const { current, end } = await openEngine(join(absolute, 'postgres'))
     const run: Run = async (text, values) => runOn(await current())(text, values)
+    // After a failure the next turn tries again.
+    const timer = setInterval(() => Promise.allSettled([shortenLog(run)]), LOG_MILLISECONDS).unref()
     return {
       connections: undefined,
       read: run,
@@ -28,6 +30,7 @@ export const openFolder = async (folder: string): Promise<Driver> => {
         return translated(engine, () => engine.transaction(transaction => work(runOn(engine, transaction))))
       },
       async close() {
+        clearInterval(timer)
         await end().finally(unlock)
       }
     }
@@ -35,6 +38,21 @@ export const openFolder = async (folder: string): Promise<Driver> => {
     unlock()
     throw error
   }
+}
+
+const LOG_MILLISECONDS = 30_000
+
+/** Whether the write-ahead log has more than a segment, 16 MB, behind the latest checkpoint. */
+const LOG_IS_LONG = `
+  select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), redo_lsn) > 16777216 from pg_control_checkpoint()`
+
+/**
+ * The engine has no process beside it that makes checkpoints, as a server has. Without them the log would grow for as long
+ * as the engine runs, by a kilobyte for each write, and the start after a crash would read all of it.
+ */
+const shortenLog = async (run: Run): Promise<void> => {
+  const [[isLong] = []] = await run(LOG_IS_LONG, [])
+  if (isLong === true) await run('checkpoint', [])
 }
 
 /**

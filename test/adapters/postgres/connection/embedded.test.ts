@@ -74,6 +74,32 @@ t.test('a leading U+FEFF is read in every row and column, also after notices and
   await write('drop function marked(text)', [])
 })
 
+t.test('the log is cut off at a checkpoint once it has grown by more than a segment', async t => {
+  const chores: (() => Promise<unknown>)[] = []
+  const setInterval = (chore: () => Promise<unknown>) => {
+    chores.push(chore)
+    return { unref: () => undefined }
+  }
+  const intercepted = t.intercept(globalThis, 'setInterval', { value: setInterval })
+  const { write, close } = await openFolder(folder)
+  intercepted.restore()
+  const runChores = () => Promise.all(chores.map(chore => chore()))
+  const checkpoint = async () => (await write('select redo_lsn::text from pg_control_checkpoint()', []))[0]?.[0]
+  const first = await checkpoint()
+  await write('create table filled as select 1 as number', [])
+  await runChores()
+  t.equal(await checkpoint(), first)
+  await write(`insert into filled select number from generate_series(1, 400000) as number`, [])
+  await runChores()
+  const second = await checkpoint()
+  t.not(second, first)
+  await write('drop table filled', [])
+  await runChores()
+  t.equal(await checkpoint(), second)
+  await close()
+  await runChores()
+})
+
 t.test('a folder serves one process at a time, and is free as soon as that process dies', async t => {
   for (let round = 0; round < 2; round++) {
     const writer = startWriter(folder)
