@@ -262,7 +262,9 @@ export const readSettings = (env: Environment): Settings => {
       passwordMinLength: settings.passwordMinLength.read(env),
       loginAttempts: settings.loginAttempts.read(env),
       loginWindowSeconds: settings.loginWindowSeconds.read(env),
-      registerAttempts: settings.registerAttempts.read(env)
+      registerAttempts: settings.registerAttempts.read(env),
+      // Where no other clock is at hand, nothing is removed for a day.
+      grantRemovalDelaySeconds: database.kind === 'server' ? 60 : 86_400
     },
     hashConcurrency: settings.hashConcurrency.read(env),
     hashQueue: settings.hashQueue.read(env),

@@ -2,7 +2,7 @@ import { isClientId } from './client-authentication.js'
 import { DomainError } from './errors.js'
 import { secondsAfter } from './instants.js'
 import { newGrant } from './issuing.js'
-import { type Login, type LoginAttempt, tellLogin } from './login.js'
+import { emitLogin, type Login, type LoginAttempt } from './login.js'
 import type { Client } from './model.js'
 import type { Policy } from './policy.js'
 import type { AllPorts } from './ports.js'
@@ -87,9 +87,8 @@ export const createAuthorizeUseCases = (
   judgeRequest: judge,
 
   async authorize({ client, scopes, redirectUri, challenge }, attempt) {
-    const admission = await login(attempt)(client)
-    if (admission !== undefined) {
-      const { user, noted } = admission
+    const user = await login.admit(client, attempt, await login.find(attempt))
+    if (user !== undefined) {
       const secret = await secrets.random()
       const now = clock.now()
       const code = {
@@ -100,8 +99,8 @@ export const createAuthorizeUseCases = (
         issuedAt: now,
         expiresAt: secondsAfter(now, policy.codeSeconds)
       }
-      const [begun] = await Promise.all([codes.insert(code, user.generation), noted])
-      tellLogin(events, begun, user, code.grant, attempt)
+      const begun = await codes.insert(code, user.generation)
+      emitLogin(events, begun, user, code.grant, attempt)
       if (begun) return secret
     }
     throw new DomainError('access_denied', 'the username or the password is wrong')

@@ -38,7 +38,7 @@ export const createClientAuthentication = ({
   return {
     async authenticateClient(candidates, origin) {
       if (candidates.length === 0) {
-        events.tell({ event: FAILED, ...originOf(origin), reason: 'no_credentials' })
+        events.emit({ event: FAILED, ...originOf(origin), reason: 'no_credentials' })
         throw new DomainError(
           'invalid_client',
           'the client must authenticate: send its id and secret by HTTP Basic or in the form'
@@ -50,8 +50,8 @@ export const createClientAuthentication = ({
         if (client !== undefined && (await isSecretOf(client, secret ?? ''))) return client
         known ??= client
       }
-      if (known === undefined) events.tell({ event: FAILED, ...originOf(origin), reason: 'unknown_client' })
-      else events.tell({ event: FAILED, client: known.id, ...originOf(origin), reason: 'wrong_secret' })
+      if (known === undefined) events.emit({ event: FAILED, ...originOf(origin), reason: 'unknown_client' })
+      else events.emit({ event: FAILED, client: known.id, ...originOf(origin), reason: 'wrong_secret' })
       throw new DomainError(
         'invalid_client',
         'the client is unknown or its secret is wrong: send the id and secret of a client by HTTP Basic or in the form'
@@ -63,18 +63,10 @@ export const createClientAuthentication = ({
 /** False for a text that cannot be the id of a registered client. The use cases then save the look-up. */
 export const isClientId = (id: string): boolean => /^[A-Za-z0-9._~-]{1,255}$/.test(id)
 
-/** False for credentials that no confidential client has. The use cases then save the digest of the secret. */
-export const couldBeConfidential = (
-  credentials: ClientCredentials
-): credentials is ClientCredentials & { readonly secret: string } => {
-  const { id, secret = '' } = credentials
-  return isClientId(id) && secret !== '' && couldBeSecret(secret)
-}
-
 /** Of a secret, in code points. */
 export const SECRET_MAX = 1024
 
 /** False for a text that is too long for a secret. */
-export const couldBeSecret = (secret: string): boolean => secret.length <= 2 * SECRET_MAX
+const couldBeSecret = (secret: string): boolean => secret.length <= 2 * SECRET_MAX
 
 const FAILED = 'client.authentication_failed'

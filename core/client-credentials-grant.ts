@@ -9,13 +9,13 @@ import type { GrantHandler } from './token-request.js'
  * RFC 6749 section 4.4: a token for the client itself, with no user and no refresh token. Throws `unauthorized_client`,
  * `invalid_scope`, and `invalid_client` when the client was removed meanwhile.
  */
-export const createClientCredentialsGrant =
-  (
-    { tokens, secrets, clock, events }: Pick<AllPorts, 'tokens' | 'secrets' | 'clock' | 'events'>,
-    policy: IssuingPolicy
-  ): GrantHandler =>
-  request =>
-  async client => {
+export const createClientCredentialsGrant = (
+  { tokens, secrets, clock, events }: Pick<AllPorts, 'tokens' | 'secrets' | 'clock' | 'events'>,
+  policy: IssuingPolicy
+): GrantHandler<void> => ({
+  find: async () => {},
+
+  async issue(client, request) {
     if (client.secretDigest === undefined) {
       throw new DomainError('unauthorized_client', 'a public client cannot get a token for itself: log a user in')
     }
@@ -27,6 +27,7 @@ export const createClientCredentialsGrant =
     if (!(await tokens.insert(token, undefined))) {
       throw new DomainError('invalid_client', 'the client is not registered any more')
     }
-    events.tell({ event: 'token.issued', ...aboutGrant(grant, request), reason: 'client_credentials' })
+    events.emit({ event: 'token.issued', ...aboutGrant(grant, request), reason: 'client_credentials' })
     return answerOf(pair, token, now)
   }
+})

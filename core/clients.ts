@@ -78,7 +78,7 @@ export const createClientUseCases = ({
       const client: Client = { id, secretDigest, previousSecret: undefined, ...changes }
       requireFitting(client, grantTypes)
       if (!(await clients.insert(client))) throw new DomainError('conflict', 'a client with this id exists')
-      events.tell({ event: 'client.added', client: id })
+      events.emit({ event: 'client.added', client: id })
       return { client, secret }
     },
 
@@ -91,7 +91,7 @@ export const createClientUseCases = ({
       if (wanted.grantTypes !== undefined) requireFitting(await find(id), wanted.grantTypes)
       const client = isClientId(id) ? await clients.update(id, wanted) : undefined
       if (client === undefined) throw noSuchClient()
-      events.tell({ event: 'client.changed', client: id })
+      events.emit({ event: 'client.changed', client: id })
       return client
     },
 
@@ -104,13 +104,13 @@ export const createClientUseCases = ({
       if (!isClientId(id) || !(await clients.rotateSecret(id, await secrets.digest(secret), keepUntil))) {
         throw new DomainError('not_found', 'no confidential client has this id')
       }
-      events.tell({ event: 'client.secret_rotated', client: id })
+      events.emit({ event: 'client.secret_rotated', client: id })
       return secret
     },
 
     async removeClient(id) {
       if (!isClientId(id) || !(await clients.remove(id))) throw noSuchClient()
-      events.tell({ event: 'client.removed', client: id })
+      events.emit({ event: 'client.removed', client: id })
     }
   }
 }

@@ -1,7 +1,6 @@
-import { early } from './early.js'
 import { DomainError } from './errors.js'
 import { aboutGrant } from './events.js'
-import { answerOf, couldBeIssued, type IssuingPolicy, newPair, type TokenAnswer, tokenOf } from './issuing.js'
+import { answerOf, couldBeIssued, type IssuingPolicy, newPair, tokenOf } from './issuing.js'
 import type { Client } from './model.js'
 import type { AllPorts, StoredCode } from './ports.js'
 import { type GrantHandler, requireParameter, type TokenRequest } from './token-request.js'
@@ -10,7 +9,7 @@ import { type GrantHandler, requireParameter, type TokenRequest } from './token-
 export const createCodeGrant = (
   { codes, grants, secrets, clock, events }: Pick<AllPorts, 'codes' | 'grants' | 'secrets' | 'clock' | 'events'>,
   policy: IssuingPolicy
-): GrantHandler => {
+): GrantHandler<StoredCode | undefined> => {
   const matches = async (code: StoredCode, client: Client, request: TokenRequest): Promise<boolean> => {
     const { redirectUri, codeVerifier } = request
     if (redirectUri !== code.redirectUri) {
@@ -21,47 +20,43 @@ export const createCodeGrant = (
     return VERIFIER.test(codeVerifier) && secrets.equal(await secrets.digest(codeVerifier), code.challenge)
   }
 
-  const lookUp = async (code: string): Promise<StoredCode | undefined> =>
+  const find = async ({ code = '' }: TokenRequest): Promise<StoredCode | undefined> =>
     couldBeIssued(code) ? codes.find(await secrets.digest(code)) : undefined
 
-  const serve = async (
-    client: Client,
-    request: TokenRequest,
-    found: Promise<StoredCode | undefined>
-  ): Promise<TokenAnswer> => {
-    const secret = requireParameter('code', request.code)
-    const code = await found
-    const now = clock.now()
-    if (code === undefined || code.grant.clientId !== client.id) throw invalidCode()
-    // RFC 9700 section 4.5: a second use means that two parties hold the code, so the tokens of the first use are
-    // revoked. Of several second uses at once, the one that ended the grant is told.
-    const refuseSecondUse = async (): Promise<never> => {
-      if ((await grants.revoke(code.grant.id, now)) !== false) {
-        events.tell({ event: 'grant.stolen', ...aboutGrant(code.grant, request), reason: 'code' })
-      }
-      throw invalidCode()
+  // RFC 9700 section 4.5: a second use means that two parties hold the code, so the tokens of the first use are
+  // revoked. Of several second uses at once, the one that ended the grant is told.
+  const refuseSecondUse = async ({ grant }: StoredCode, request: TokenRequest): Promise<never> => {
+    if (await grants.revoke(grant.id, clock.now())) {
+      events.emit({ event: 'grant.stolen', ...aboutGrant(grant, request), reason: 'code' })
     }
-    // Only a new look-up can tell whether another call has spent the code since, or its grant was revoked.
-    const refuseLostCode = async (): Promise<never> => {
-      if ((await lookUp(secret))?.spent) return refuseSecondUse()
-      throw invalidCode()
-    }
-    if (code.spent) return refuseSecondUse()
-    if (code.expiresAt <= now || code.grant.expiresAt <= now) throw invalidCode()
-    if (!(await matches(code, client, request))) {
-      if (await codes.burn(code.digest)) throw invalidCode()
-      return refuseLostCode()
-    }
-    const pair = await newPair(client, secrets)
-    const token = await tokenOf(pair, code.grant, code.grant.scopes, now, secrets, policy)
-    if (!(await codes.redeem(code.digest, token))) return refuseLostCode()
-    events.tell({ event: 'token.issued', ...aboutGrant(code.grant, request), reason: 'authorization_code' })
-    return answerOf(pair, token, now)
+    throw invalidCode()
   }
 
-  return request => {
-    const found = early(lookUp(request.code ?? ''))
-    return client => serve(client, request, found)
+  // Only a new look-up can tell whether another call has spent the code since, or its grant was revoked.
+  const refuseLost = async (code: StoredCode, request: TokenRequest): Promise<never> => {
+    if ((await find(request))?.spent) return refuseSecondUse(code, request)
+    throw invalidCode()
+  }
+
+  return {
+    find,
+
+    async issue(client, request, code) {
+      requireParameter('code', request.code)
+      const now = clock.now()
+      if (code === undefined || code.grant.clientId !== client.id) throw invalidCode()
+      if (code.spent) return refuseSecondUse(code, request)
+      if (code.expiresAt <= now || code.grant.expiresAt <= now) throw invalidCode()
+      if (!(await matches(code, client, request))) {
+        if (await codes.burn(code.digest)) throw invalidCode()
+        return refuseLost(code, request)
+      }
+      const pair = await newPair(client, secrets)
+      const token = await tokenOf(pair, code.grant, code.grant.scopes, now, secrets, policy)
+      if (!(await codes.redeem(code.digest, token))) return refuseLost(code, request)
+      events.emit({ event: 'token.issued', ...aboutGrant(code.grant, request), reason: 'authorization_code' })
+      return answerOf(pair, token, now)
+    }
   }
 }
 

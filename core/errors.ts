@@ -42,14 +42,9 @@ export interface ErrorDetails {
   readonly cause?: unknown
 }
 
-/** What an error of every copy of this module has. */
-const BRAND = Symbol.for('heroes.DomainError')
-const isInstance: (this: unknown, value: unknown) => boolean = Function.prototype[Symbol.hasInstance]
-
 /**
  * A refusal. The caller reads the message: it is printable ASCII without `"` and `\` (the `error_description` of RFC
- * 6749 section 5.2) and repeats nothing of the caller's input. It has no stack trace. An error of
- * another copy of the core, which a store in a package of its own may bring along, is an instance too.
+ * 6749 section 5.2) and repeats nothing of the caller's input.
  */
 export class DomainError extends Error {
   override readonly name = 'DomainError'
@@ -59,23 +54,10 @@ export class DomainError extends Error {
   readonly fault: Fault | undefined
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
-    // An engine such as V8 would note where each refusal was made, which takes 20 µs, a quarter of the whole answer to a
-    // login that is throttled. Code and message say enough.
-    const limit: unknown = Reflect.get(Error, 'stackTraceLimit')
-    Reflect.set(Error, 'stackTraceLimit', 0)
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
-    Reflect.set(Error, 'stackTraceLimit', limit)
     this.code = code
     this.retryAfterSeconds = details.retryAfterSeconds
     this.requiredScope = details.requiredScope
     this.fault = details.fault
   }
 }
-
-// Set beside the class, so that no type and no log shows them. A class that extends this one has its own errors alone.
-Object.defineProperty(DomainError.prototype, BRAND, { value: true })
-Object.defineProperty(DomainError, Symbol.hasInstance, {
-  value(this: unknown, error: unknown): boolean {
-    return this === DomainError ? BRAND in Object(error) : isInstance.call(this, error)
-  }
-})

@@ -27,7 +27,7 @@ interface Because<Reason extends string> {
 }
 
 /**
- * What happened, told once, where it is decided. An event has the ids of a client, a user and a grant that exist. It
+ * What happened, emitted once, where it is decided. An event has the ids of a client, a user and a grant that exist. It
  * has no password, token, code or secret, and no username and no client id that somebody merely sent.
  */
 export type SecurityEvent =
@@ -62,12 +62,12 @@ export type SecurityEvent =
 
 /** The security log and counters hang here. */
 export interface Events {
-  /** Must not throw, and must not take long: the use case that tells the event waits for it. */
-  tell(event: SecurityEvent): void
+  /** Must not throw, and must not take long: the use case that emits the event waits for it. */
+  emit(event: SecurityEvent): void
 }
 
 /** For a host that wants no events. */
-export const NO_EVENTS: Events = { tell: () => {} }
+export const NO_EVENTS: Events = { emit: () => {} }
 
 /** What an event has of the grant that it is about and of the request that brought it. */
 export const aboutGrant = (

@@ -1,27 +1,40 @@
 import type { ClientAuthentication, ClientCredentials } from './client-authentication.js'
 import { createClientCredentialsGrant } from './client-credentials-grant.js'
 import { createCodeGrant } from './code-grant.js'
-import { early } from './early.js'
 import { DomainError } from './errors.js'
 import type { TokenAnswer } from './issuing.js'
 import type { Login } from './login.js'
 import type { Client } from './model.js'
 import { createPasswordGrant } from './password-grant.js'
-import { createPlainRefresh } from './plain-refresh.js'
 import type { Policy } from './policy.js'
 import type { AllPorts } from './ports.js'
 import { createRefreshGrant } from './refresh-grant.js'
-import type { RepeatedRefusals } from './repeated-refusals.js'
 import { type GrantHandler, requireParameter, type TokenRequest } from './token-request.js'
+
+/** Serves a request for one grant type, once the client is authenticated. */
+type Serve = (authentication: Promise<Client>, request: TokenRequest) => Promise<TokenAnswer>
+
+const serveWith =
+  <Found>({ find, issue }: GrantHandler<Found>): Serve =>
+  async (authentication, request) => {
+    const [client, found] = await Promise.all([authentication, find(request)])
+    if (!client.grantTypes.includes(requireParameter('grant_type', request.grantType))) {
+      throw new DomainError(
+        'unauthorized_client',
+        'the client is not allowed this grant_type: send one that it was given'
+      )
+    }
+    return issue(client, request, found)
+  }
 
 /**
  * Every value of `grant_type` with its handler. The token endpoint and the metadata have no other list of grant types.
  */
-const GRANT_TYPES: Readonly<Record<string, (ports: AllPorts, policy: Policy, login: Login) => GrantHandler>> = {
-  authorization_code: createCodeGrant,
-  client_credentials: createClientCredentialsGrant,
-  password: createPasswordGrant,
-  refresh_token: createRefreshGrant
+const GRANT_TYPES: Readonly<Record<string, (ports: AllPorts, policy: Policy, login: Login) => Serve>> = {
+  authorization_code: (ports, policy) => serveWith(createCodeGrant(ports, policy)),
+  client_credentials: (ports, policy) => serveWith(createClientCredentialsGrant(ports, policy)),
+  password: (ports, policy, login) => serveWith(createPasswordGrant(ports, policy, login)),
+  refresh_token: (ports, policy) => serveWith(createRefreshGrant(ports, policy))
 }
 
 /** RFC 8414's `grant_types_supported`. */
@@ -33,16 +46,13 @@ export const defaultGrantTypes: readonly string[] = ['password', 'authorization_
 /** What a token endpoint does (RFC 6749 section 3.2). */
 export interface TokenUseCases {
   /**
-   * Serves the token request of an authenticated client, by its `grantType`. While `client` is a promise, the code,
-   * the refresh token or the user is looked up already, and nothing else is done; its rejection is passed on. Throws
-   * `unsupported_grant_type`, `invalid_request`, `invalid_grant`, `invalid_scope`, `unauthorized_client`,
-   * `too_many_attempts` and `overloaded`.
+   * Serves the token request of an authenticated client, by its `grantType`. Throws `unsupported_grant_type`,
+   * `invalid_request`, `invalid_grant`, `invalid_scope`, `unauthorized_client`, `too_many_attempts` and `overloaded`.
    */
-  issueToken(client: Client | Promise<Client>, request: TokenRequest): Promise<TokenAnswer>
+  issueToken(client: Client, request: TokenRequest): Promise<TokenAnswer>
   /**
    * Authenticates the client as {@link ClientAuthentication.authenticateClient} does, and serves its request as
-   * {@link issueToken} does. Most refreshes take one step of the store, and a login that was refused a moment ago with
-   * `too_many_attempts` is refused again without any. Throws what the two throw.
+   * {@link issueToken} does. Throws what the two throw. What the request names is looked up at the same time.
    */
   requestToken(candidates: readonly ClientCredentials[], request: TokenRequest): Promise<TokenAnswer>
 }
@@ -51,53 +61,19 @@ export const createTokenUseCases = (
   ports: AllPorts,
   policy: Policy,
   login: Login,
-  { authenticateClient }: ClientAuthentication,
-  refusals: RepeatedRefusals
+  { authenticateClient }: ClientAuthentication
 ): TokenUseCases => {
   const handlers = new Map(Object.entries(GRANT_TYPES).map(([type, create]) => [type, create(ports, policy, login)]))
-  const refreshAtOnce = createPlainRefresh(ports, policy)
-
-  const issue = async (
-    given: Client | Promise<Client>,
-    request: TokenRequest,
-    begunAt: Date,
-    wasUnspent = false
-  ): Promise<TokenAnswer> => {
-    // A value that is no text makes the handler throw, and then nobody waits for the client.
-    const authenticated = early(Promise.resolve(given))
-    const serve = handlers.get(request.grantType ?? '')?.(request, begunAt, wasUnspent)
-    const client = await authenticated
-    const grantType = requireParameter('grant_type', request.grantType)
-    if (serve === undefined) {
-      throw new DomainError('unsupported_grant_type', `grant_type must be one of ${grantTypes.join(', ')}`)
-    }
-    if (!client.grantTypes.includes(grantType)) {
-      throw new DomainError(
-        'unauthorized_client',
-        'the client is not allowed this grant_type: send one that it was given'
-      )
-    }
-    return serve(client)
+  const serveUnsupported: Serve = async (authentication, request) => {
+    await authentication
+    requireParameter('grant_type', request.grantType)
+    throw new DomainError('unsupported_grant_type', `grant_type must be one of ${grantTypes.join(', ')}`)
   }
+  const serve: Serve = (authentication, request) =>
+    (handlers.get(request.grantType ?? '') ?? serveUnsupported)(authentication, request)
 
   return {
-    issueToken: (client, request) => issue(client, request, ports.clock.now()),
-
-    async requestToken(candidates, request) {
-      const begunAt = ports.clock.now()
-      const { answer, wasUnspent } = await refreshAtOnce(candidates, request, begunAt)
-      if (answer !== undefined) return answer
-      await refusals.refuseAgain(candidates, request)
-      // Not awaited: what the grant type looks up goes to the database together with the client.
-      const client = authenticateClient(candidates, request)
-      try {
-        return await issue(client, request, begunAt, wasUnspent)
-      } catch (error) {
-        if (isThrottled(error)) await refusals.remember(candidates, request, await client)
-        throw error
-      }
-    }
+    issueToken: (client, request) => serve(Promise.resolve(client), request),
+    requestToken: (candidates, request) => serve(authenticateClient(candidates, request), request)
   }
 }
-
-const isThrottled = (error: unknown): boolean => error instanceof DomainError && error.code === 'too_many_attempts'

@@ -1,9 +1,7 @@
-import { type BearerUseCases, invalidToken } from './bearer.js'
 import { DomainError } from './errors.js'
-import { couldBeIssued } from './issuing.js'
 import type { Hero, NewHero } from './model.js'
-import type { HeroQuery, HeroStore, Ports } from './ports.js'
-import { faultInText } from './text.js'
+import type { HeroQuery, Ports } from './ports.js'
+import { requireText } from './text.js'
 
 /** Some heroes of a longer list. */
 export interface HeroPage {
@@ -26,22 +24,13 @@ export interface HeroUseCases {
   findHero(id: number): Promise<Hero>
   /** Throws `invalid_input` and, for a name that is taken, `conflict`. */
   createHero(hero: NewHero): Promise<Hero>
-  /**
-   * {@link createHero} for whoever presents the access token. Throws `invalid_token` first, for what
-   * {@link BearerUseCases.verifyBearer} refuses. Where the store can, the step that stores the hero judges the token, which
-   * saves a look-up. The token's scopes are not judged.
-   */
-  createHeroIfAuthorized(hero: NewHero, accessToken: string): Promise<Hero>
   /** Throws `invalid_input`, `not_found` and `conflict`. */
   replaceHero(id: number, hero: NewHero): Promise<Hero>
   /** Throws `not_found`. */
   removeHero(id: number): Promise<void>
 }
 
-export const createHeroUseCases = (
-  { heroes, secrets, clock }: Pick<Ports, 'heroes' | 'secrets' | 'clock'>,
-  { checkBearer }: Pick<BearerUseCases, 'checkBearer'>
-): HeroUseCases => ({
+export const createHeroUseCases = ({ heroes }: Pick<Ports, 'heroes'>): HeroUseCases => ({
   async heroPage(query) {
     const { limit } = query
     // One hero more than the page holds tells whether there is a next page.
@@ -65,16 +54,8 @@ export const createHeroUseCases = (
     return hero
   },
 
-  createHero: hero => createHero(heroes, hero),
-
-  async createHeroIfAuthorized(hero, accessToken) {
-    if (heroes.insertIfAuthorized === undefined || faultIn(hero) !== undefined) {
-      await checkBearer(accessToken)
-      return createHero(heroes, hero)
-    }
-    if (!couldBeIssued(accessToken)) throw invalidToken()
-    const created = await heroes.insertIfAuthorized(hero, await secrets.digest(accessToken), clock.now())
-    if (created === 'refused') throw invalidToken()
+  async createHero(hero) {
+    const created = await heroes.insert(requireValidHero(hero))
     if (created === undefined) throw nameTaken()
     return created
   },
@@ -91,12 +72,6 @@ export const createHeroUseCases = (
   }
 })
 
-const createHero = async (heroes: HeroStore, hero: NewHero): Promise<Hero> => {
-  const created = await heroes.insert(requireValidHero(hero))
-  if (created === undefined) throw nameTaken()
-  return created
-}
-
 /**
  * Node turns this many heroes into records and text in a quarter of a millisecond. With four hundred a long list takes
  * three quarters of the time, and the slowest hundredth of the reads beside it 1.2 times as long.
@@ -105,12 +80,9 @@ const PIECE = 250
 
 /** Throws `invalid_input`. */
 export const requireValidHero = (hero: NewHero): NewHero => {
-  const fault = faultIn(hero)
-  if (fault !== undefined) throw fault
+  requireText('name', hero.name, 1, 255)
   return hero
 }
-
-const faultIn = (hero: NewHero): DomainError | undefined => faultInText('name', hero.name, 1, 255)
 
 const noSuchHero = (): DomainError =>
   new DomainError('not_found', 'no hero has this id: send that of a hero in the list')

@@ -1,5 +1,5 @@
 import { secondsAfter } from './instants.js'
-import { MAX_CLOCK_DIFFERENCE_SECONDS, type Policy } from './policy.js'
+import { type Policy, REQUEST_SECONDS } from './policy.js'
 import type { GrantStore, Ports } from './ports.js'
 
 /** Removing what has expired. */
@@ -20,34 +20,34 @@ const BATCH = 100
 const ERASE_SECONDS = 30
 
 /**
- * Rows are removed this long after they have expired. The successor of a token that expires during its refresh is
- * stored a moment after that expiry, by an instance whose clock may be behind.
+ * A window of attempts, or a known login, is removed this long after its end, so that no request under way still counts
+ * on it.
  */
-const SLACK_SECONDS = 60
+const ATTEMPTS_DELAY_SECONDS = 60
 
 export const createHousekeepingUseCases = (
   { grants, tokens, attempts, clock }: Pick<Ports, 'grants' | 'tokens' | 'attempts' | 'clock'>,
-  { refreshGraceSeconds }: Pick<Policy, 'refreshGraceSeconds'>
+  { refreshGraceSeconds, grantRemovalDelaySeconds }: Pick<Policy, 'refreshGraceSeconds' | 'grantRemovalDelaySeconds'>
 ): HousekeepingUseCases => ({
   async sweep(signal) {
     const now = clock.now()
-    const expired = secondsAfter(now, -SLACK_SECONDS)
     let erasedAt = now
     const failures: unknown[] = []
     const attempt = (work: Promise<void>): Promise<unknown> => work.catch((error: unknown) => failures.push(error))
     const eraseNonces = async (): Promise<void> => {
       erasedAt = clock.now()
-      // The clocks of all instances must be past the grace: an honest repeat that finds no nonce counts as a theft.
-      await tokens.eraseNonces(secondsAfter(erasedAt, -refreshGraceSeconds - MAX_CLOCK_DIFFERENCE_SECONDS))
+      // A repeat that was begun within the grace may still be under way. Without the nonce it would count as a theft.
+      await tokens.eraseNonces(secondsAfter(erasedAt, -refreshGraceSeconds - 2 * REQUEST_SECONDS))
     }
-    const removeAll = async (store: Pick<GrantStore, 'removeExpired'>): Promise<void> => {
+    const removeAll = async (store: Pick<GrantStore, 'removeExpired'>, delaySeconds: number): Promise<void> => {
+      const expired = secondsAfter(now, -delaySeconds)
       while (!signal?.aborted && (await store.removeExpired(expired, BATCH)) === BATCH) {
         if (clock.now() >= secondsAfter(erasedAt, ERASE_SECONDS)) await attempt(eraseNonces())
       }
     }
     await attempt(eraseNonces())
-    await attempt(removeAll(grants))
-    await attempt(removeAll(attempts))
+    await attempt(removeAll(grants, grantRemovalDelaySeconds))
+    await attempt(removeAll(attempts, ATTEMPTS_DELAY_SECONDS))
     if (failures.length > 0) throw failures[0]
   }
 })

@@ -53,7 +53,7 @@ export const createImportUseCases = ({
       importAll(users, judgeUser, async valid => {
         const stored = await userStore.insertAll(valid)
         const ids = stored.filter(user => user !== undefined).map(({ id }) => id)
-        if (ids.length > 0) events.tell({ event: 'user.imported', users: ids })
+        if (ids.length > 0) events.emit({ event: 'user.imported', users: ids })
         return stored
       })
   }

@@ -25,13 +25,7 @@ export type {
   Token,
   User
 } from './model.js'
-export {
-  CLOCK_TOLERANCE_SECONDS,
-  defaultPolicy,
-  MAX_CLOCK_DIFFERENCE_SECONDS,
-  type Policy,
-  type PolicyChanges
-} from './policy.js'
+export { defaultPolicy, type Policy, type PolicyChanges } from './policy.js'
 export type {
   AttemptLimit,
   AttemptStore,
@@ -47,7 +41,6 @@ export type {
   KnownLogin,
   Nonce,
   PasswordHasher,
-  PlainRefresh,
   Ports,
   RefreshToken,
   ScopeStore,

@@ -1,4 +1,3 @@
-import { early } from './early.js'
 import { DomainError } from './errors.js'
 import { type Events, type Origin, originOf } from './events.js'
 import type { Client, Grant, User } from './model.js'
@@ -8,33 +7,30 @@ import { type Credentials, normalizeCredentials } from './users.js'
 
 export interface LoginAttempt extends Credentials, Origin {}
 
-/** A user who has shown the right password. */
-export interface Admission {
-  readonly user: User
+/** The credentials of a login, with the user whom they name. Undefined for credentials that nobody can have. */
+export type LoginFound = { readonly credentials: Credentials; readonly user: User | undefined } | undefined
+
+/** Logging a user in by username and password. */
+export interface Login {
+  /** Looks the user up. It judges nothing. */
+  find(credentials: Credentials): Promise<LoginFound>
   /**
-   * Resolves when it is stored that the login succeeded: to be awaited before the answer, and meanwhile the grant can be
-   * stored. Rejects with `unavailable`.
+   * The user, when the password is right. Undefined when the username or the password is wrong. Throws
+   * `too_many_attempts`, before any hashing, and `overloaded`. Emits the events of a login that fails or is throttled.
    */
-  readonly noted: Promise<void>
+  admit(client: Client, origin: Origin, found: LoginFound): Promise<User | undefined>
 }
 
-/**
- * Looks the user up, and returns a function that judges the password for an authenticated client: it resolves to undefined
- * when the username or the password is wrong. It throws `too_many_attempts`, before any hashing, and `overloaded`, and tells
- * the events of a login that fails or is throttled.
- */
-export type Login = (attempt: LoginAttempt) => (client: Client) => Promise<Admission | undefined>
-
 /** Tells that a login began the grant; or that it did not, because the user or the client was ended meanwhile. */
-export const tellLogin = (events: Events, begun: boolean, user: User, grant: Grant, origin: Origin): void => {
+export const emitLogin = (events: Events, begun: boolean, user: User, grant: Grant, origin: Origin): void => {
   const login = { client: grant.clientId, user: user.id, ...originOf(origin) }
-  if (begun) events.tell({ event: 'login.succeeded', ...login, grant: grant.id })
-  else events.tell({ event: 'login.failed', ...login, reason: 'ended' })
+  if (begun) events.emit({ event: 'login.succeeded', ...login, grant: grant.id })
+  else events.emit({ event: 'login.failed', ...login, reason: 'ended' })
 }
 
 export const createLogin = (
   { users, passwords, events }: Pick<AllPorts, 'users' | 'passwords' | 'events'>,
-  throttle: Pick<Throttle, 'count' | 'remembers'>
+  throttle: Throttle
 ): Login => {
   const rehash = async (user: User, password: string, address: string): Promise<void> => {
     try {
@@ -46,61 +42,43 @@ export const createLogin = (
     }
   }
 
-  /** Undefined, without a look-up, while a refusal of this login is remembered. */
-  const lookUp = async (username: string, origin: Origin): Promise<Found | undefined> =>
-    (await throttle.remembers(username, origin)) ? undefined : { user: await users.findByUsername(username) }
+  return {
+    async find(given) {
+      const credentials = normalizeCredentials(given)
+      return credentials && { credentials, user: await users.findByUsername(credentials.username) }
+    },
 
-  /** The user, if there is one, and the verdict on the password. */
-  const judge = async ({ username, password }: Credentials, { address }: Origin, found: Promise<Found | undefined>) => {
-    const { user } = (await found) ?? { user: await users.findByUsername(username) }
-    return { user, verdict: await passwords.verify(password, user?.password, { address, priority: 'login' }) }
-  }
-
-  const admit = async (
-    client: Client,
-    attempt: LoginAttempt,
-    credentials: Credentials,
-    found: Promise<Found | undefined>
-  ): Promise<Admission | undefined> => {
-    const counted = await throttle.count(client, credentials.username, attempt)
-    const { user, verdict } = await judge(credentials, attempt, found).catch(async (error: unknown) => {
-      // The caller has learned nothing about the password, so this attempt must not lock out a user who tries again
-      // after `retryAfterSeconds`. When the attempt cannot be given back either, the first error is the one that is
-      // thrown.
-      await counted.giveBack().catch(() => {})
-      throw error
-    })
-    if (user === undefined || verdict === 'mismatch') {
-      // The verdict stands even when its note cannot be stored: the attempt is counted, and passes for a failure soon.
-      await counted.fail().catch(throwUnlessRefused)
-      const failed = { event: 'login.failed', client: client.id, ...originOf(attempt) } as const
-      if (user === undefined) events.tell({ ...failed, reason: 'unknown_user' })
-      else events.tell({ ...failed, user: user.id, reason: 'wrong_password' })
-      return undefined
-    }
-    const note = async (): Promise<void> => {
-      await counted.succeed(user)
-      if (verdict === 'stale') await rehash(user, credentials.password, attempt.address)
-    }
-    return { user, noted: early(note()) }
-  }
-
-  return attempt => {
-    const credentials = normalizeCredentials(attempt)
-    if (credentials === undefined) {
-      return async client => {
-        events.tell({ event: 'login.failed', client: client.id, ...originOf(attempt), reason: 'impossible' })
+    async admit(client, origin, found) {
+      const failed = { event: 'login.failed', client: client.id, ...originOf(origin) } as const
+      if (found === undefined) {
+        events.emit({ ...failed, reason: 'impossible' })
         return undefined
       }
+      const { credentials, user } = found
+      const { username, password } = credentials
+      const { address } = origin
+      const attempt = await throttle.count(client, username, user, origin)
+      const verdict = await passwords
+        .verify(password, user?.password, { address, priority: 'login' })
+        .catch(async (error: unknown) => {
+          // The caller has learned nothing about the password, so this attempt must not lock out a user who tries again
+          // after `retryAfterSeconds`. When the attempt cannot be given back either, the first error is the one that is
+          // thrown.
+          await attempt.giveBack().catch(() => {})
+          throw error
+        })
+      if (user === undefined || verdict === 'mismatch') {
+        // The verdict stands even when its note cannot be stored: the attempt is counted, and passes for a failure soon.
+        await attempt.fail().catch(throwUnlessRefused)
+        if (user === undefined) events.emit({ ...failed, reason: 'unknown_user' })
+        else events.emit({ ...failed, user: user.id, reason: 'wrong_password' })
+        return undefined
+      }
+      await attempt.succeed(user)
+      if (verdict === 'stale') await rehash(user, password, address)
+      return user
     }
-    const found = early(lookUp(credentials.username, attempt))
-    return client => admit(client, attempt, credentials, found)
   }
-}
-
-/** What a look-up of a user has found. */
-interface Found {
-  readonly user: User | undefined
 }
 
 const throwUnlessRefused = (error: unknown): void => {

@@ -19,29 +19,15 @@ export interface Policy {
   readonly loginWindowSeconds: number
   /** Registrations per address in one window, those of names that are taken included. 0: no limit. */
   readonly registerAttempts: number
+  /**
+   * For how long a grant stays stored after everything under it has expired, at least 60. Where no other clock than this
+   * machine's is at hand it is a day, so that a clock which is hours off for a while ends nobody's login.
+   */
+  readonly grantRemovalDelaySeconds: number
 }
 
-/**
- * How far the clock of an instance may be from the clock of the database. Beyond this the operator is warned; within it
- * no honest user loses a login.
- *
- * One instance stores an instant and another compares it with its own clock. Where this happens, and what a difference
- * does:
- * - The nonce of a spent refresh token: if it were erased too early, an honest repeat would count as a theft.
- *   Housekeeping waits {@link MAX_CLOCK_DIFFERENCE_SECONDS} longer than the grace.
- * - The grace after a spend: see core/refresh-grant.ts. When two instances refresh one token at once, no clock decides:
- *   whoever has seen the token unspent is in the grace.
- * - Removal of expired rows: housekeeping waits a minute, far longer than clocks may differ, so that an instance whose
- *   clock is behind still finds the rows that it judges.
- * - Expiry of codes, tokens, grants and of a client's previous secret: exact by the clock of the instance that judges.
- *   They should last a minute or more: then ten seconds more or less are neither a danger nor a loss. `expires_in` is told
- *   by the same clock.
- * - The windows of attempts: a window that one clock begins and another ends is longer or shorter by the difference,
- *   and holds as many attempts.
- */
-export const CLOCK_TOLERANCE_SECONDS = 5
-/** How far the clocks of two instances may differ: one is ahead of the database's clock and the other behind it. */
-export const MAX_CLOCK_DIFFERENCE_SECONDS = 2 * CLOCK_TOLERANCE_SECONDS
+/** No request is under way for longer, whatever host serves it. */
+export const REQUEST_SECONDS = 5
 
 /** The policy of a service with its default settings. */
 export const defaultPolicy: Policy = {
@@ -53,7 +39,8 @@ export const defaultPolicy: Policy = {
   passwordMinLength: 1,
   loginAttempts: 10,
   loginWindowSeconds: 900,
-  registerAttempts: 1000
+  registerAttempts: 1000,
+  grantRemovalDelaySeconds: 86_400
 }
 
 /** What a host decides otherwise. What is left out, or undefined, is as in {@link defaultPolicy}. */
@@ -75,6 +62,7 @@ export const policyWith = (changes: PolicyChanges): Policy => {
     passwordMinLength: read('passwordMinLength'),
     loginAttempts: read('loginAttempts'),
     loginWindowSeconds: read('loginWindowSeconds'),
-    registerAttempts: read('registerAttempts')
+    registerAttempts: read('registerAttempts'),
+    grantRemovalDelaySeconds: read('grantRemovalDelaySeconds')
   }
 }

@@ -72,15 +72,6 @@ export interface HeroStore {
    */
   insert(hero: NewHero): Promise<Hero | undefined>
   /**
-   * {@link insert} on behalf of whoever presents the access token of this digest: `'refused'`, and nothing is stored,
-   * unless {@link TokenStore.findByAccess} would find the token and it expires after `at`. That is judged in the step
-   * that stores, so that a token which was revoked before stores nothing. A token that is refused tells nothing of the
-   * name.
-   *
-   * For stores to which each step is a way through a network. A store of another kind leaves the method out.
-   */
-  insertIfAuthorized?(hero: NewHero, access: Digest, at: Date): Promise<Hero | 'refused' | undefined>
-  /**
    * Stores every hero whose name is free, under new ids that ascend in the order of `heroes`: all of them, or none when
    * the call rejects. The result has the same order, with undefined for each name that is taken. Of several heroes with
    * one name the first is stored, and of concurrent calls exactly one stores it. The call may take long.
@@ -119,7 +110,7 @@ export interface UserStore {
   /** Undefined when no user has the name, case and all. */
   findByUsername(username: string): Promise<User | undefined>
   /** The users that match the query, by ascending id. */
-  list(query?: UserQuery): Promise<readonly User[]>
+  list(query: UserQuery): Promise<readonly User[]>
   /**
    * Replaces the hash `verified`. False, and nothing changes, when no user has the id or the user has another hash.
    * Ends no grant.
@@ -222,19 +213,6 @@ export interface RefreshToken extends Token {
   readonly spent: Spend | undefined
 }
 
-/** A refresh for the scopes of the grant, by a client that presents its present secret. */
-export interface PlainRefresh {
-  /** Of the refresh token. */
-  readonly digest: Digest
-  readonly clientId: string
-  /** Of the secret that the client presents. */
-  readonly secretDigest: Digest
-  /** Expiry is judged at the same instant. */
-  readonly spend: { readonly at: Date; readonly nonce: Nonce }
-  /** It is issued at the instant of the spend. What would outlive the grant expires with the grant. */
-  readonly successor: Pick<Token, 'accessDigest' | 'refreshDigest' | 'expiresAt' | 'refreshExpiresAt'>
-}
-
 /** Keeps access tokens and refresh tokens. */
 export interface TokenStore {
   /**
@@ -249,13 +227,6 @@ export interface TokenStore {
    */
   findByAccess(digest: Digest): Promise<AccessToken | undefined>
   /**
-   * When the token expires that {@link findByAccess} would find.
-   *
-   * For stores to which every column costs time, as most requests ask for it. A store of another kind leaves the method
-   * out.
-   */
-  findExpiry?(digest: Digest): Promise<Date | undefined>
-  /**
    * The token that has this refresh token, spent or not, unless its grant was revoked; `spent` tells how it was spent.
    * The caller judges its expiry.
    */
@@ -266,18 +237,6 @@ export interface TokenStore {
    * {@link findByRefresh} tells how the token was spent.
    */
   rotate(digest: Digest, spend: { readonly at: Date; readonly nonce: Nonce }, successor: Token): Promise<boolean>
-  /**
-   * Does at once what {@link ClientStore.find}, {@link findByRefresh} and {@link rotate} do one after the other, where
-   * nothing needs a closer look: the client has this secret and the grant type `refresh_token`, the refresh token is the
-   * client's, unspent and unexpired, its grant has not ended, and each scope of the grant is one of the client's allowed
-   * scopes. Returns the successor.
-   *
-   * `overtaken`, when all this was so and another call has spent the token meanwhile. Undefined in all other cases. In
-   * both cases nothing changes, and the caller takes the steps one by one to learn why.
-   *
-   * For stores to which each step is a way through a network. A store of another kind leaves the method out.
-   */
-  rotateIfPlain?(refresh: PlainRefresh): Promise<Token | 'overtaken' | undefined>
   /** Ends this access token alone. An unknown digest is no error. */
   revokeAccess(digest: Digest, at: Date): Promise<void>
   /** Erases the nonces of refresh tokens that were spent before `at`. Returns how many it erased. */
@@ -290,16 +249,15 @@ export interface GrantStore {
   find(id: string): Promise<Grant | undefined>
   /**
    * Ends a grant for good: a token that is stored under it later is never found. True for the one call that ended it,
-   * however many run at once; false when the grant is unknown or has ended before, by itself or with its user. A store may
-   * tell nothing: then every call is taken for the one.
+   * however many run at once; false when the grant is unknown or has ended before, by itself or with its user.
    */
-  revoke(id: string, at: Date): Promise<boolean> | Promise<void>
+  revoke(id: string, at: Date): Promise<boolean>
   /**
    * Removes up to `limit` grants, with their codes and tokens, if every code, access token and refresh token of theirs
    * expired before `at`. Returns how many grants it looked at: fewer than `limit` once nothing is left to do. A store
    * may remove less than that at once, and a grant with many tokens in several calls: then it returns `limit`. Any
    * number of calls may run at once and beside every other method, and no call waits for another. A store that others
-   * use meanwhile may rest before it returns `limit`.
+   * use meanwhile may pause before it returns `limit`.
    */
   removeExpired(at: Date, limit: number): Promise<number>
 }

@@ -1,6 +1,5 @@
-import { early } from './early.js'
 import { DomainError } from './errors.js'
-import { aboutGrant, type Origin } from './events.js'
+import { aboutGrant } from './events.js'
 import { secondsAfter } from './instants.js'
 import { answerOf, couldBeIssued, type IssuingPolicy, type TokenAnswer, tokenOf } from './issuing.js'
 import type { Client, Grant } from './model.js'
@@ -9,15 +8,10 @@ import type { AllPorts, RefreshToken } from './ports.js'
 import { anyCovers, grantScopes, parseScope } from './scope.js'
 import { type GrantHandler, requireParameter, type TokenRequest } from './token-request.js'
 
-/** One use of a refresh token. */
-interface Use {
-  readonly refreshToken: string
-  readonly requested: readonly string[]
-  readonly client: Client
-  readonly origin: Origin
-  readonly begunAt: Date
-  /** Whether this request has seen the token unspent. */
-  readonly wasUnspent: boolean
+interface Found {
+  /** When the request was begun. Expiry and the grace are judged at this instant, however long the store takes. */
+  readonly at: Date
+  readonly token: RefreshToken | undefined
 }
 
 /**
@@ -28,80 +22,69 @@ interface Use {
 export const createRefreshGrant = (
   { tokens, grants, secrets, clock, events }: Pick<AllPorts, 'tokens' | 'grants' | 'secrets' | 'clock' | 'events'>,
   policy: IssuingPolicy & Pick<Policy, 'refreshGraceSeconds'>
-): GrantHandler => {
-  /**
-   * True when a request may repeat a token that was spent at `spentAt`. What counts is when the request was begun, not when the
-   * store answered it. `spentAt` comes from the clock of the instance that served the spend: if the two clocks differ, the grace
-   * is longer or shorter by the difference. If the request has seen the token unspent, the spend came after the request was
-   * begun, whatever instant is stored with it. So when two instances refresh one token at once, the slower refresh is no
-   * theft, however short the grace. With a grace of 0 no use is a repeat, not even when `spentAt` lies in the future of this
-   * clock.
-   */
-  const inGrace = (spentAt: Date, { begunAt, wasUnspent }: Use): boolean =>
-    policy.refreshGraceSeconds > 0 && (wasUnspent || begunAt < secondsAfter(spentAt, policy.refreshGraceSeconds))
+): GrantHandler<Found> => {
+  const find = async ({ refreshToken = '' }: TokenRequest): Promise<Found> => ({
+    at: clock.now(),
+    token: couldBeIssued(refreshToken) ? await tokens.findByRefresh(await secrets.digest(refreshToken)) : undefined
+  })
+
+  /** With a grace of 0 no use is a repeat, not even of a token that was spent at this very instant. */
+  const inGrace = (spentAt: Date, at: Date): boolean =>
+    policy.refreshGraceSeconds > 0 && at < secondsAfter(spentAt, policy.refreshGraceSeconds)
 
   /** Answers for a token that is spent. */
-  const repeat = async ({ spent, grant }: RefreshToken, use: Use): Promise<TokenAnswer> => {
-    const { refreshToken, requested, client, origin } = use
-    const now = clock.now()
-    if (spent?.nonce === undefined || !inGrace(spent.at, use)) {
-      if ((await grants.revoke(grant.id, now)) !== false) {
-        events.tell({ event: 'grant.stolen', ...aboutGrant(grant, origin), reason: 'refresh_token' })
+  const repeat = async (
+    client: Client,
+    request: TokenRequest,
+    { spent, grant }: RefreshToken,
+    at: Date
+  ): Promise<TokenAnswer> => {
+    if (spent?.nonce === undefined || !inGrace(spent.at, at)) {
+      if (await grants.revoke(grant.id, clock.now())) {
+        events.emit({ event: 'grant.stolen', ...aboutGrant(grant, request), reason: 'refresh_token' })
       }
       throw invalidGrant()
     }
-    const pair = await secrets.successor(refreshToken, spent.nonce)
+    const pair = await secrets.successor(requireRefreshToken(request), spent.nonce)
     const first = await tokens.findByRefresh(await secrets.digest(pair.refreshToken))
     if (first === undefined) throw invalidGrant()
-    requireWithin(first.scopes, grantScopes(requested, client.allowedScopes))
-    events.tell({ event: 'refresh.repeated', ...aboutGrant(grant, origin) })
-    return answerOf(pair, first, now)
+    requireWithin(first.scopes, grantScopes(parseScope(request.scope), client.allowedScopes))
+    events.emit({ event: 'refresh.repeated', ...aboutGrant(grant, request) })
+    return answerOf(pair, first, clock.now())
   }
 
-  const lookUp = async (refreshToken: string): Promise<RefreshToken | undefined> =>
-    couldBeIssued(refreshToken) ? tokens.findByRefresh(await secrets.digest(refreshToken)) : undefined
+  return {
+    find,
 
-  const serve = async (
-    client: Client,
-    request: TokenRequest,
-    now: Date,
-    found: Promise<RefreshToken | undefined>,
-    wasUnspent: boolean
-  ): Promise<TokenAnswer> => {
-    if (client.secretDigest === undefined) {
-      throw new DomainError('unauthorized_client', 'a public client has no refresh tokens: log in again')
-    }
-    const refreshToken = requireParameter('refresh_token', request.refreshToken)
-    const requested = parseScope(request.scope)
-    const use = { refreshToken, requested, client, origin: request, begunAt: now }
-
-    const requireOwn = (token: RefreshToken | undefined): RefreshToken => {
-      if (token === undefined || token.grant.clientId !== client.id || token.grant.expiresAt <= now) {
+    async issue(client, request, { at, token }) {
+      if (client.secretDigest === undefined) {
+        throw new DomainError('unauthorized_client', 'a public client has no refresh tokens: log in again')
+      }
+      const refreshToken = requireRefreshToken(request)
+      const requested = parseScope(request.scope)
+      if (token === undefined || token.grant.clientId !== client.id || token.grant.expiresAt <= at) {
         throw invalidGrant()
       }
-      return token
+      if (token.spent !== undefined) return repeat(client, request, token, at)
+      if (token.refreshExpiresAt === undefined || token.refreshExpiresAt <= at) throw invalidGrant()
+      const scopes = narrow(client, token.grant, requested)
+      const nonce = await secrets.nonce()
+      const pair = await secrets.successor(refreshToken, nonce)
+      const successor = await tokenOf(pair, token.grant, scopes, at, secrets, policy)
+      if (await tokens.rotate(await secrets.digest(refreshToken), { at, nonce }, successor)) {
+        events.emit({ event: 'token.refreshed', ...aboutGrant(token.grant, request) })
+        return answerOf(pair, successor, at)
+      }
+      // Another call has spent the token, or its grant has ended. Only a new look-up can tell: the first one saw the
+      // token unspent. The two were under way at once, so this one is judged as if it had come when the token was spent.
+      const { token: lost } = await find(request)
+      if (lost === undefined) throw invalidGrant()
+      return repeat(client, request, lost, lost.spent?.at ?? at)
     }
-
-    const token = requireOwn(await found)
-    if (token.spent !== undefined) return repeat(token, { ...use, wasUnspent })
-    if (token.refreshExpiresAt === undefined || token.refreshExpiresAt <= now) throw invalidGrant()
-    const scopes = narrow(client, token.grant, requested)
-    const nonce = await secrets.nonce()
-    const pair = await secrets.successor(refreshToken, nonce)
-    const successor = await tokenOf(pair, token.grant, scopes, now, secrets, policy)
-    if (await tokens.rotate(await secrets.digest(refreshToken), { at: now, nonce }, successor)) {
-      events.tell({ event: 'token.refreshed', ...aboutGrant(token.grant, request) })
-      return answerOf(pair, successor, now)
-    }
-    // Another call has spent the token. Only a new look-up can tell how: the first one saw the token unspent.
-    return repeat(requireOwn(await lookUp(refreshToken)), { ...use, wasUnspent: true })
-  }
-
-  return (request, begunAt, wasUnspent) => {
-    const found = early(lookUp(request.refreshToken ?? ''))
-    return client => serve(client, request, begunAt, found, wasUnspent)
   }
 }
+
+const requireRefreshToken = ({ refreshToken }: TokenRequest): string => requireParameter('refresh_token', refreshToken)
 
 /**
  * The scopes of the new access token: those requested, else those of the grant, without any that the client may not

@@ -56,8 +56,8 @@ export const createRevocationUseCases = ({
         throw new DomainError('invalid_grant', 'the token was issued to another client: send one of your own')
       }
       if (refresh === undefined) return tokens.revokeAccess(digest, clock.now())
-      if ((await grants.revoke(grant.id, clock.now())) !== false) {
-        events.tell({ event: 'grant.revoked', ...aboutGrant(grant, origin), reason: 'client' })
+      if (await grants.revoke(grant.id, clock.now())) {
+        events.emit({ event: 'grant.revoked', ...aboutGrant(grant, origin), reason: 'client' })
       }
     },
 

@@ -12,7 +12,7 @@ export const isScopeToken = (text: string): boolean => SCOPE_TOKEN.test(text)
  */
 const MOST_SCOPES = 100
 /** In UTF-16 units. A longer `scope` is refused. */
-export const LONGEST_SCOPE = 4096
+const LONGEST_SCOPE = 4096
 
 /**
  * Splits the `scope` of RFC 6749 section 3.3, in the order given and without repeats. Several spaces count as one, and

@@ -12,21 +12,17 @@ export const lengthOf = (text: string): number => {
  */
 export const isStorable = (text: string): boolean => !/[\0\p{Surrogate}]/u.test(text)
 
-/** An `invalid_input` that names the field, when the text is not storable or not `min` to `max` code points long. */
-export const faultInText = (field: string, text: string, min: number, max: number): DomainError | undefined => {
+/**
+ * Returns the text. Throws an `invalid_input` that names the field when the text is not storable or not `min` to `max`
+ * code points long.
+ */
+export const requireText = (field: string, text: string, min: number, max: number): string => {
   // A code point has at most two code units. This comparison comes first, so that no megabytes are searched or counted.
   const isFarTooLong = text.length > 2 * max
   if (!isFarTooLong && !isStorable(text)) {
-    return new DomainError('invalid_input', `${field} holds a NUL or a lone surrogate: leave it out`)
+    throw new DomainError('invalid_input', `${field} holds a NUL or a lone surrogate: leave it out`)
   }
   const length = isFarTooLong ? Number.POSITIVE_INFINITY : lengthOf(text)
-  if (length >= min && length <= max) return undefined
-  return new DomainError('invalid_input', `${field} must have ${min} to ${max} characters`)
-}
-
-/** Returns the text. Throws what {@link faultInText} finds. */
-export const requireText = (field: string, text: string, min: number, max: number): string => {
-  const fault = faultInText(field, text, min, max)
-  if (fault !== undefined) throw fault
-  return text
+  if (length >= min && length <= max) return text
+  throw new DomainError('invalid_input', `${field} must have ${min} to ${max} characters`)
 }

@@ -15,17 +15,13 @@ export interface TokenRequest extends Origin {
   readonly scope?: string | undefined
 }
 
-/**
- * Serves the requests of one grant type: begins with what can be looked up before the client is authenticated, and
- * returns a function that serves the authenticated client. What was begun changes nothing and is dropped when the client
- * turns out to be none. `begunAt` is when the request was begun: nothing has been looked up before it. `wasUnspent` says
- * whether its refresh token has been seen unspent since.
- */
-export type GrantHandler = (
-  request: TokenRequest,
-  begunAt: Date,
-  wasUnspent: boolean
-) => (client: Client) => Promise<TokenAnswer>
+/** Serves the requests of one grant type. */
+export interface GrantHandler<Found> {
+  /** Looks up what the request names, while the client is authenticated. It changes nothing and refuses nothing. */
+  find(request: TokenRequest): Promise<Found>
+  /** Judges the request of an authenticated client that is allowed the grant type, with what {@link find} has found. */
+  issue(client: Client, request: TokenRequest, found: Found): Promise<TokenAnswer>
+}
 
 /** The value of a parameter that the grant type needs. Throws `invalid_request` when it is missing. */
 export const requireParameter = (name: string, value: string | undefined): string => {

@@ -9,8 +9,7 @@ import { createHousekeepingUseCases, type HousekeepingUseCases } from './houseke
 import { createImportUseCases, type ImportUseCases } from './import.js'
 import { createLogin } from './login.js'
 import { type PolicyChanges, policyWith } from './policy.js'
-import type { AllPorts, Ports } from './ports.js'
-import { createRepeatedRefusals } from './repeated-refusals.js'
+import type { Ports } from './ports.js'
 import { createRevocationUseCases, type RevocationUseCases } from './revocation.js'
 import { createScopeTextUseCases, type ScopeTextUseCases } from './scope-texts.js'
 import { createThrottle } from './throttle.js'
@@ -36,39 +35,20 @@ export type UseCases = HeroUseCases &
  */
 export const createUseCases = (given: Ports, changes: PolicyChanges = {}): UseCases => {
   const policy = policyWith(changes)
-  const ports = portsOf(given)
-  const throttle = createThrottle(ports, policy)
-  const login = createLogin(ports, throttle)
-  const refusals = createRepeatedRefusals(ports, throttle)
+  const ports = { ...given, events: given.events ?? NO_EVENTS }
+  const login = createLogin(ports, createThrottle(ports, policy))
   const authentication = createClientAuthentication(ports)
-  const bearer = createBearerUseCases(ports)
   return {
-    ...createHeroUseCases(ports, bearer),
+    ...createHeroUseCases(ports),
     ...createUserUseCases(ports, policy),
     ...authentication,
     ...createClientUseCases(ports),
     ...createImportUseCases(ports),
     ...createScopeTextUseCases(ports),
     ...createAuthorizeUseCases(ports, policy, login),
-    ...createTokenUseCases(ports, policy, login, authentication, refusals),
-    ...bearer,
+    ...createTokenUseCases(ports, policy, login, authentication),
+    ...createBearerUseCases(ports),
     ...createRevocationUseCases(ports),
     ...createHousekeepingUseCases(ports, policy)
   }
 }
-
-/** By name: a spread would leave out what an instance of a class has from its class. */
-const portsOf = (given: Ports): AllPorts => ({
-  heroes: given.heroes,
-  users: given.users,
-  clients: given.clients,
-  scopes: given.scopes,
-  grants: given.grants,
-  codes: given.codes,
-  tokens: given.tokens,
-  attempts: given.attempts,
-  passwords: given.passwords,
-  secrets: given.secrets,
-  clock: given.clock,
-  events: given.events ?? NO_EVENTS
-})

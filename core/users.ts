@@ -32,12 +32,10 @@ export interface UserPage {
 export interface UserUseCases {
   /**
    * Throws `invalid_input`; beyond the registrations of an address `too_many_attempts`; for a username that is taken
-   * `conflict`; and `overloaded`. With the origin of a request it counts the registration and tells `user.registered`.
+   * `conflict`; and `overloaded`. With the origin of a request it counts the registration and emits `user.registered`.
    * Without it an operator has added the user (`user.added`).
    */
   registerUser(credentials: Credentials, origin?: Origin): Promise<NamedUser>
-  /** Every user, by ascending id. */
-  listUsers(): Promise<readonly NamedUser[]>
   /** The first `limit` users with an id greater than `after`, by ascending id. */
   userPage(query: UserQuery & { readonly limit: number }): Promise<UserPage>
   /** Stores a new password and ends every login. Throws `invalid_input` and `not_found`. */
@@ -69,9 +67,9 @@ export const createUserUseCases = (
     return user
   }
   /** Throws `not_found` when the user has been removed since it was found. */
-  const tellEnded = (done: boolean, event: 'user.password_set' | 'user.revoked' | 'user.removed', user: User): void => {
+  const emitEnded = (done: boolean, event: 'user.password_set' | 'user.revoked' | 'user.removed', user: User): void => {
     if (!done) throw noSuchUser()
-    events.tell({ event, user: user.id })
+    events.emit({ event, user: user.id })
   }
 
   /** Counts a registration and returns its key. Throws `too_many_attempts` when the limit is reached. */
@@ -112,17 +110,13 @@ export const createUserUseCases = (
         throw new DomainError('conflict', 'a user with this username exists: choose another username')
       }
       const event = origin === undefined ? 'user.added' : 'user.registered'
-      events.tell({ event, user: user.id, ...originOf(origin) })
+      events.emit({ event, user: user.id, ...originOf(origin) })
       return named(user)
     },
 
-    listUsers: async () => (await users.list()).map(named),
-
     async userPage({ after, limit }) {
-      // One user more than the page holds tells whether there is a next page. A store whose `list` takes no query
-      // returns every user.
-      const listed = await users.list({ after, limit: limit + 1 })
-      const found = listed.filter(({ id }) => after === undefined || id > after)
+      // One user more than the page holds tells whether there is a next page.
+      const found = await users.list({ after, limit: limit + 1 })
       return {
         users: found.slice(0, limit).map(named),
         nextAfter: found.length > limit ? found[limit - 1]?.id : undefined
@@ -133,17 +127,17 @@ export const createUserUseCases = (
       const wanted = requirePassword(password)
       const user = await findUser(username)
       const done = await users.setPassword(user.username, await passwords.hash(wanted), clock.now())
-      tellEnded(done, 'user.password_set', user)
+      emitEnded(done, 'user.password_set', user)
     },
 
     async revokeUser(username) {
       const user = await findUser(username)
-      tellEnded(await users.revoke(user.username, clock.now()), 'user.revoked', user)
+      emitEnded(await users.revoke(user.username, clock.now()), 'user.revoked', user)
     },
 
     async removeUser(username) {
       const user = await findUser(username)
-      tellEnded(await users.remove(user.username), 'user.removed', user)
+      emitEnded(await users.remove(user.username), 'user.removed', user)
     }
   }
 }

@@ -85,7 +85,15 @@ const ROOMS: Record<string, { readonly rooms: readonly string[]; readonly packag
   },
   'app/embedding.ts': { rooms: ['app/http/server.ts', 'app/http/routes', 'app/serve'], packages: ['fastify'] },
   'app/cli': {
-    rooms: ['core', 'app/control', 'app/compose.ts', 'app/settings.ts', 'app/settings-advice.ts', 'app/version.ts'],
+    rooms: [
+      'core',
+      'app/control',
+      'app/compose.ts',
+      'app/settings.ts',
+      'app/settings-advice.ts',
+      'app/clock-offset.ts',
+      'app/version.ts'
+    ],
     packages: ['node:', 'commander', 'csv-parse']
   },
   'app/main.ts': { rooms: ['app/cli', 'app/serve'], packages: [] }
@@ -227,4 +235,9 @@ t.test('the package of the core has the version, the entries and the dependencie
   for (const entry of Object.keys(entries)) t.strictSame(light.exports[entry], whole.exports[entry], entry)
   t.strictSame(Object.keys(light.dependencies), ['@node-rs/argon2'])
   t.match(whole.dependencies, light.dependencies)
+})
+
+t.test('every method of a port is mandatory', async t => {
+  const ports = readFileSync(join(root, 'core/ports.ts'), 'utf8')
+  t.strictSame(ports.match(/^ +\w+\?(\(.*|: \(.*=>.*)/gm), null)
 })

@@ -1,7 +1,7 @@
 import { secondsAfter } from '../../core/instants.js'
 import type { Digest } from '../../core/model.js'
 import type { AttemptStore } from '../../core/ports.js'
-import { letOthersRun } from './rest.js'
+import { pause } from './tables.js'
 
 /** Instants are in milliseconds. */
 interface Window {
@@ -76,7 +76,7 @@ export const createAttemptStore = (): AttemptStore => {
     async removeExpired(at, limit) {
       const ended = removeBefore(windows, window => window.endsAt, at, limit)
       const removed = ended + removeBefore(known, until => until, at, limit - ended)
-      if (removed === limit) await letOthersRun()
+      if (removed === limit) await pause()
       return removed
     }
   }

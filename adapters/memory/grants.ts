@@ -1,6 +1,15 @@
 import type { GrantStore } from '../../core/ports.js'
-import { letOthersRun } from './rest.js'
-import { copyGrant, type GrantRow, isLive, minuteOf, removeGrant, schedule, type Tables, unschedule } from './tables.js'
+import {
+  copyGrant,
+  type GrantRow,
+  isLive,
+  minuteOf,
+  pause,
+  removeGrant,
+  schedule,
+  type Tables,
+  unschedule
+} from './tables.js'
 
 export const createGrantStore = (tables: Tables): GrantStore => {
   const { grants, due } = tables
@@ -44,7 +53,7 @@ export const createGrantStore = (tables: Tables): GrantStore => {
           schedule(tables, grant)
         }
       }
-      if (found.length === limit) await letOthersRun()
+      if (found.length === limit) await pause()
       return found.length
     }
   }

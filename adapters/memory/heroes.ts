@@ -1,6 +1,6 @@
 import type { Hero, NewHero } from '../../core/model.js'
 import type { HeroStore } from '../../core/ports.js'
-import { letOthersRun } from './rest.js'
+import { pause } from './tables.js'
 
 interface HeroRow {
   /** Frozen, so that it is returned without a copy: a list of a hundred thousand heroes copies nothing. */
@@ -38,7 +38,7 @@ export const createHeroStore = (): HeroStore => {
       for (let id = first; id < rows.length && found.length < most; id++) {
         const row = rows[id]
         if (row?.lowerCaseName.includes(part)) found.push(row.hero)
-        if ((id - first) % PIECE === PIECE - 1) await letOthersRun()
+        if ((id - first) % PIECE === PIECE - 1) await pause()
       }
       return found
     },

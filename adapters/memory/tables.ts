@@ -181,3 +181,6 @@ export const copyCode = (code: Code, grant: Grant): Code => ({
 export const copySpend = ({ at, nonce }: Spend): Spend => ({ at: copyDate(at), nonce })
 
 export const copyDate = (date: Date): Date => new Date(date.getTime())
+
+/** Lets whatever else waits for the event loop have its turn, between two of many pieces of work. */
+export const pause = (): Promise<void> => new Promise(resolve => setImmediate(resolve))

@@ -45,7 +45,7 @@ export const createUserStore = (tables: Tables): UserStore => {
       return byUsername.get(username)?.user
     },
 
-    async list({ after = 0, limit } = {}) {
+    async list({ after = 0, limit }) {
       // A Map keeps the order of insertion, which is the order of the ids.
       return Array.from(users.values(), row => row.user)
         .filter(({ id }) => id > after)

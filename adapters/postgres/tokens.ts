@@ -5,15 +5,12 @@ import type { Driver } from './connection/driver.js'
 import { grantColumns, readGrant } from './grants.js'
 import { createIssuing } from './issuing.js'
 import { key, type Lookups } from './lookup/lookups.js'
-import { createPlainRotation } from './plain-rotation.js'
 import { createRotation } from './rotation.js'
 import { grants, tokens } from './schema.js'
 import { type Row, typed } from './sql/columns.js'
 import { builder, withDriverErrors } from './sql/statements.js'
 import { IS_LIVE } from './sql/token-rows.js'
 import { bytes, optional, readBytes, readInstant, readTexts } from './sql/values.js'
-
-const expiryColumns = { expiresAt: typed(tokens.expiresAt) }
 
 const accessColumns = {
   grantId: typed(tokens.grantId),
@@ -77,16 +74,6 @@ export const createTokenStore = (driver: Pick<Driver, 'write' | 'writers'>, look
   return {
     insert: createIssuing(driver),
 
-    findExpiry: lookups.create({
-      name: 'expiry',
-      sharedStatement: 'read',
-      columns: expiryColumns,
-      select: writer.select(expiryColumns).from(tokens).where(hasLiveAccess),
-      type: 'bytea',
-      value: bytes,
-      read: ({ expiresAt }) => readInstant(expiresAt)
-    }),
-
     findByAccess: lookups.create({
       name: 'token_by_access',
       sharedStatement: 'read',
@@ -112,8 +99,6 @@ export const createTokenStore = (driver: Pick<Driver, 'write' | 'writers'>, look
     }),
 
     rotate: (digest, spend, successor) => rotate({ digest, spend, successor }),
-
-    rotateIfPlain: createPlainRotation(driver),
 
     async revokeAccess(digest, at) {
       await withDriverErrors(writer.update(tokens).set({ revokedAt: at }).where(eq(tokens.accessDigest, digest)))

@@ -136,7 +136,7 @@ export const createUserStore = ({ write, transaction }: Driver, lookups: Lookups
 
     findByUsername,
 
-    async list({ after = Number.MIN_SAFE_INTEGER, limit = Number.MAX_SAFE_INTEGER } = {}) {
+    async list({ after = Number.MIN_SAFE_INTEGER, limit = Number.MAX_SAFE_INTEGER }) {
       const listing = writer.select(columns).from(users).where(gt(users.id, after)).orderBy(asc(users.id)).limit(limit)
       return (await withDriverErrors(listing)).map(toUser)
     },

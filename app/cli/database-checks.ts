@@ -1,4 +1,4 @@
-import { CLOCK_TOLERANCE_SECONDS } from '../../core/index.js'
+import { CLOCK_TOLERANCE_SECONDS } from '../clock-offset.js'
 import type { Inspected } from '../compose.js'
 import type { DatabaseSettings, ServerSettings } from '../settings.js'
 import { type Finding, fine, isThisMachine, type Judgement, lacksNameIndex, risky, wrong } from '../settings-advice.js'

@@ -8,7 +8,7 @@ const INFO = 30
 
 /** Writes each event as one line of JSON, in the form of the service's log. */
 export const createEventLines = (level: string, output: Pick<StatusLine, 'write'>): Events => ({
-  tell(event) {
+  emit(event) {
     if (SHOWING.has(level)) output.write(`${JSON.stringify({ level: INFO, time: Date.now(), ...event })}\n`)
   }
 })

@@ -46,7 +46,7 @@ export const callService = async (
     sendFrame(socket, { method, args })
     for (;;) {
       const reply: Reply<Result> = await next('the service has ended, and may or may not have done this; try again')
-      if ('event' in reply) events.tell(reply.event)
+      if ('event' in reply) events.emit(reply.event)
       else if ('refusal' in reply) throw new DomainError(reply.refusal.code, reply.refusal.message)
       else if ('failure' in reply) throw new Error(reply.failure)
       else return reply.value

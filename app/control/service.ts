@@ -80,8 +80,8 @@ const serveConnection = (socket: Socket, createUseCases: (events: Events) => Use
   let isBusy = false
   let isEnding = false
   const useCases = createUseCases({
-    tell(event) {
-      events.tell(event)
+    emit(event) {
+      events.emit(event)
       reply({ event })
     }
   })

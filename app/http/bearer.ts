@@ -1,4 +1,4 @@
-import type { FastifyRequest, RouteShorthandOptions } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { couldBeIssued, DomainError, type UseCases } from '../../core/index.js'
 
 /**
@@ -14,14 +14,14 @@ const BEARER = /^bearer /i
 export type BearerCheck = (request: FastifyRequest, scope: string | undefined) => Promise<unknown>
 
 export const createBearerCheck =
-  (useCases: Pick<UseCases, 'checkBearer'>): BearerCheck =>
+  (useCases: Pick<UseCases, 'verifyBearer'>): BearerCheck =>
   (request, scope) => {
     const token = bearerToken(request.headers.authorization)
     // A throw, not a rejection, so that the work which would run beside the check is not started.
     if (token !== undefined && !couldBeIssued(token)) {
       throw new DomainError('invalid_token', 'the access token is malformed: send it as it was issued')
     }
-    return useCases.checkBearer(token, scope)
+    return useCases.verifyBearer(token, scope)
   }
 
 /**
@@ -35,45 +35,3 @@ export const checkedTogether = async <T>(check: Promise<unknown>, work: Promise<
   // `return work` would take three turns of the microtask queue instead of one.
   return await work
 }
-
-/** A route whose check may be left to its use case. */
-export interface LeftToStore {
-  /** To be among the options of the route. */
-  readonly hooks: Pick<RouteShorthandOptions, 'onRequest' | 'errorHandler'>
-  /** The access token that the use case has to judge; undefined when it has been checked. The handler calls it once. */
-  takeToken(request: FastifyRequest): string | undefined
-}
-
-/** In bytes. A hero with the longest name, each character as an escape, takes 3 kB. */
-const LONGEST_LEFT = 4096
-
-/**
- * Leaves the check to the use case, which judges the token in the step that stores: that saves a round trip to the
- * database, a third of the time of a write. It is left when `mayLeave` is true and a small body has arrived as a whole.
- * Otherwise the check comes first, so that nobody without a token makes the service read a body. The check also comes
- * before any other refusal.
- */
-export const leftToStore = (check: (request: FastifyRequest) => Promise<unknown>, mayLeave: boolean): LeftToStore => {
-  const left = new WeakMap<FastifyRequest, string>()
-  return {
-    hooks: {
-      async onRequest(request) {
-        const token = bearerToken(request.headers.authorization)
-        if (mayLeave && token !== undefined && couldBeIssued(token) && hasSmallBody(request)) left.set(request, token)
-        else await check(request)
-      },
-      async errorHandler(error, request) {
-        if (left.delete(request)) await check(request)
-        throw error
-      }
-    },
-    takeToken(request) {
-      const token = left.get(request)
-      left.delete(request)
-      return token
-    }
-  }
-}
-
-const hasSmallBody = ({ raw, headers }: FastifyRequest): boolean =>
-  raw.complete && Number(headers['content-length']) <= LONGEST_LEFT

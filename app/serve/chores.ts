@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
-import { CLOCK_TOLERANCE_SECONDS, DomainError, type UseCases } from '../../core/index.js'
-import { readClockOffset } from '../clock-offset.js'
+import { DomainError, type UseCases } from '../../core/index.js'
+import { CLOCK_TOLERANCE_SECONDS, readClockOffset } from '../clock-offset.js'
 import type { Database } from '../compose.js'
 
 export interface Chores {

@@ -132,14 +132,14 @@ export const createMetrics = (): Metrics => {
     onLookups: count => batches.observe(count),
 
     counting: others => ({
-      tell(told) {
+      emit(told) {
         const outcome = LOGINS[told.event]
         if (outcome !== undefined) logins.inc({ outcome })
         const reason = ENDED[told.event]
         if (reason !== undefined) ended.inc({ reason })
         if (told.event === 'token.issued') tokens.inc({ grant_type: told.reason })
         if (told.event === 'token.refreshed') tokens.inc({ grant_type: 'refresh_token' })
-        others.tell(told)
+        others.emit(told)
       }
     }),
 

@@ -9,7 +9,7 @@ const WARNINGS: ReadonlySet<SecurityEvent['event']> = new Set<SecurityEvent['eve
 
 /** Writes one line for each event. A logger of pino will do. */
 export const createSecurityLog = (lines: Lines): Events => ({
-  tell(event) {
+  emit(event) {
     if (WARNINGS.has(event.event)) lines.warn?.(lineOf(event))
     else lines.info?.(lineOf(event))
   }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Hero } from '../../core/model.js'
 import type { HeroQuery, HeroStore } from '../../core/ports.js'
-import { authorizedHeroContract } from './heroes-authorized.js'
 import { type CreateStores, ODD_TEXTS, rivals, rounds, type TestFunction, tamper } from './records.js'
 
 const EVERY: HeroQuery = { nameContains: undefined, after: undefined, limit: undefined }
@@ -20,8 +19,6 @@ const insertAll = async (heroes: HeroStore, names: readonly string[]): Promise<H
 }
 
 export const heroContract = (test: TestFunction, createStores: CreateStores): void => {
-  authorizedHeroContract(test, createStores)
-
   test('a hero is stored under a new id and found by it', async () => {
     const { heroes } = await createStores()
     const hero = await insert(heroes, 'Mr. Nice')

@@ -227,7 +227,7 @@ export const ODD_TEXTS: readonly string[] = [
 /** Empties stores by their own methods, which every adapter has. A new database for every test would take a minute. */
 export const empty = async ({ heroes, users, clients, scopes, attempts }: Stores): Promise<void> => {
   const everyHero = await heroes.list({ nameContains: undefined, after: undefined, limit: undefined })
-  const everyUser = await users.list()
+  const everyUser = await users.list({})
   const everyClient = await clients.list()
   const everyScope = await scopes.list()
   await Promise.all(everyHero.map(({ id }) => heroes.remove(id)))

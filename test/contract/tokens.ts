@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict'
 import type { Token } from '../../core/model.js'
-import { expiryContract } from './expiry.js'
-import { plainRefreshContract } from './plain-refresh.js'
 import {
   accessOf,
   at,
@@ -23,9 +21,7 @@ import { withoutUserContract } from './tokens-without-user.js'
 
 export const tokenContract = (test: TestFunction, createStores: CreateStores): void => {
   storingContract(test, createStores)
-  expiryContract(test, createStores)
   rotationContract(test, createStores)
-  plainRefreshContract(test, createStores)
   endingContract(test, createStores)
   withoutUserContract(test, createStores)
 }

@@ -53,7 +53,7 @@ export const userContract = (test: TestFunction, createStores: CreateStores): vo
     const { users } = await createStores()
     const stored = (await rivals(() => users.insert('alice', somePassword()))).filter(user => user !== undefined)
     assert.equal(stored.length, 1)
-    assert.deepEqual(await users.list(), stored)
+    assert.deepEqual(await users.list({}), stored)
     assert.deepEqual(await users.findByUsername('alice'), stored[0])
   })
 
@@ -71,7 +71,7 @@ export const userContract = (test: TestFunction, createStores: CreateStores): vo
     const { users } = await createStores()
     const user = await users.insert('alice', somePassword())
     assert.equal(await users.insert('alice', somePassword()), undefined)
-    assert.deepEqual(await users.list(), [user])
+    assert.deepEqual(await users.list({}), [user])
   })
 
   test('users that are stored together get ids in their order, and taken usernames are left out', async () => {
@@ -88,7 +88,7 @@ export const userContract = (test: TestFunction, createStores: CreateStores): vo
       ['zoe', undefined, ...ODD_TEXTS, 'bob', undefined, 'Bob']
     )
     const listed = stored.filter(user => user !== undefined)
-    assert.deepEqual(await users.list(), [taken, ...listed])
+    assert.deepEqual(await users.list({}), [taken, ...listed])
     for (const [index, user] of stored.entries()) {
       if (user === undefined) continue
       assert.deepEqual(user, { id: user.id, ...wanted[index], generation: 0 })
@@ -114,17 +114,17 @@ export const userContract = (test: TestFunction, createStores: CreateStores): vo
     for (const username of ODD_TEXTS) assert.equal((await users.insert(username, somePassword()))?.username, username)
     for (const username of ODD_TEXTS) assert.equal((await users.findByUsername(username))?.username, username)
     assert.deepEqual(
-      (await users.list()).map(({ username }) => username),
+      (await users.list({})).map(({ username }) => username),
       ODD_TEXTS
     )
   })
 
   test('users are listed by id, even after one of them changes', async () => {
     const { users } = await createStores()
-    assert.deepEqual(await users.list(), [])
+    assert.deepEqual(await users.list({}), [])
     for (const username of ['carol', 'bob', 'alice']) await users.insert(username, somePassword())
     await users.revoke('bob', at(0))
-    const listed = await users.list()
+    const listed = await users.list({})
     assert.deepEqual(
       listed.map(({ username }) => username),
       ['carol', 'bob', 'alice']
@@ -164,7 +164,7 @@ export const userContract = (test: TestFunction, createStores: CreateStores): vo
     tamper(password)
     tamper(await users.find(id))
     tamper(await users.findByUsername('alice'))
-    tamper(await users.list())
+    tamper(await users.list({}))
     assert.deepEqual(await users.find(id), { id, username: 'alice', password: kept, generation: 0 })
   })
 

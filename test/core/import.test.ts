@@ -37,7 +37,7 @@ t.test('heroes are imported, present or refused, each by itself, and a second ru
 t.test('users of the predecessor log in with their old passwords, which are plain argon2id after the first login', t =>
   onEveryStore(t, async (t, stores) => {
     const events: SecurityEvent[] = []
-    const { useCases, ports } = createWorld({ stores, events: { tell: event => events.push(event) } })
+    const { useCases, ports } = createWorld({ stores, events: { emit: event => events.push(event) } })
     const client = await addClient({ useCases }, 'app')
     await useCases.registerUser(ADA)
     const users = [userWith('grace', 'pässword'), userWith('ada', 'another'), userWith('Jose\u0301', 'x', '$')]
@@ -111,7 +111,7 @@ t.test('no hash is made for a user whose name is taken', async t => {
 
 t.test('an import that cannot be stored rejects, and nothing of it is told', async t => {
   const events: SecurityEvent[] = []
-  const world = createWorld({ events: { tell: event => events.push(event) } })
+  const world = createWorld({ events: { emit: event => events.push(event) } })
   const fail = () => Promise.reject(new Error('away'))
   world.ports.users.insertAll = fail
   world.ports.heroes.insertAll = fail

@@ -39,7 +39,7 @@ interface Setting extends World {
 const createSetting = async (serve: Serve, stores: Stores, policy: WorldOptions['policy'] = {}): Promise<Setting> => {
   worlds += 1
   const told: SecurityEvent[] = []
-  const world = createWorld({ stores, policy, events: { tell: event => void told.push(event) } })
+  const world = createWorld({ stores, policy, events: { emit: event => void told.push(event) } })
   const { useCases } = world
   const client = await addClient(world, `app-${worlds}`)
   const user = { ...ADA, username: `ada-${worlds}` }

@@ -6,7 +6,7 @@ import { addTenant, blankRequest, createWorld } from '../support/world.js'
 t.test('when a client revokes one refresh token twenty times at once, the end of the grant is told once', async t => {
   await onEveryStore(t, async (t, stores) => {
     const told: SecurityEvent[] = []
-    const world = createWorld({ stores, events: { tell: event => void told.push(event) } })
+    const world = createWorld({ stores, events: { emit: event => void told.push(event) } })
     const { useCases } = world
     const { id, user } = await addTenant(world)
     const client = await useCases.findClient(id)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createUseCases, defaultPolicy, type Ports } from '../../core/index.js'
+import { createUseCases, defaultPolicy } from '../../core/index.js'
 import { ADA, addClient, blankRequest, createWorld, SECRET } from '../support/world.js'
 
 t.test('a value of the policy that is undefined is left out, and the default holds', async t => {
@@ -34,50 +34,4 @@ t.test('a value of the policy that is no finite number is refused, and its key i
     }
     t.doesNotThrow(() => createUseCases(ports, { [key]: 0 }))
   }
-})
-
-t.test('an object that has its ports from a class is as good as any other', async t => {
-  const { ports } = createWorld()
-  class Getters {
-    get heroes() {
-      return ports.heroes
-    }
-    get users() {
-      return ports.users
-    }
-    get clients() {
-      return ports.clients
-    }
-    get scopes() {
-      return ports.scopes
-    }
-    get grants() {
-      return ports.grants
-    }
-    get codes() {
-      return ports.codes
-    }
-    get tokens() {
-      return ports.tokens
-    }
-    get attempts() {
-      return ports.attempts
-    }
-    get passwords() {
-      return ports.passwords
-    }
-    get secrets() {
-      return ports.secrets
-    }
-    get clock() {
-      return ports.clock
-    }
-    get events() {
-      return { tell: ({ event }: { event: string }) => void told.push(event) }
-    }
-  }
-  const told: string[] = []
-  const given: Ports = new Getters()
-  t.strictSame(await createUseCases(given).registerUser(ADA), { id: 1, username: 'ada' })
-  t.strictSame(told, ['user.added'])
 })

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError, type Hero, type HeroQuery, type UseCases } from '../../../core/index.js'
-import { type BearerCheck, checkedTogether, createBearerCheck, leftToStore } from '../bearer.js'
+import { type BearerCheck, checkedTogether, createBearerCheck } from '../bearer.js'
 import { jsonRoutes } from '../bodies.js'
 import { DOCUMENTED } from '../documented.js'
 import { formPairs, queryString } from '../forms.js'
@@ -45,23 +45,13 @@ export interface HeroRouteOptions {
 
 type HeroUseCases = Pick<
   UseCases,
-  | 'heroPage'
-  | 'allHeroes'
-  | 'findHero'
-  | 'createHero'
-  | 'createHeroIfAuthorized'
-  | 'replaceHero'
-  | 'removeHero'
-  | 'checkBearer'
+  'heroPage' | 'allHeroes' | 'findHero' | 'createHero' | 'replaceHero' | 'removeHero' | 'verifyBearer'
 >
 
 export const heroRoutes = (http: Http, useCases: HeroUseCases, options: HeroRouteOptions): void => {
   const check: BearerCheck = options.protect ? createBearerCheck(useCases) : async () => {}
   const mayRead = (request: FastifyRequest): Promise<unknown> => check(request, options.readScope)
   const mayWrite = (request: FastifyRequest): Promise<unknown> => check(request, options.writeScope)
-  // The store cannot judge scopes.
-  const mayLeave = options.protect && options.writeScope === undefined
-  const creation = leftToStore(mayWrite, mayLeave)
 
   const place = createPlaces(
     LONG_LISTS,
@@ -96,11 +86,10 @@ export const heroRoutes = (http: Http, useCases: HeroUseCases, options: HeroRout
     jsonRoutes(http => {
       http.post(
         '/heroes',
-        { ...creation.hooks, schema: { body: HeroInput, response: { 200: HeroOutput } } },
+        { onRequest: mayWrite, schema: { body: HeroInput, response: { 200: HeroOutput } } },
         request => {
           const { id: _discarded, ...hero } = request.body
-          const token = creation.takeToken(request)
-          return token === undefined ? useCases.createHero(hero) : useCases.createHeroIfAuthorized(hero, token)
+          return useCases.createHero(hero)
         }
       )
 

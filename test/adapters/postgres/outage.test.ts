@@ -29,7 +29,7 @@ const calls = ({ stores, now }: Database): Promise<unknown>[] => [
   now(),
   stores.heroes.find(1),
   stores.heroes.insert({ name: randomUUID() }),
-  stores.users.list(),
+  stores.users.list({}),
   stores.attempts.take([{ key: someDigest(), most: 10 }], at(0), 60)
 ]
 

@@ -18,7 +18,7 @@ import { temporaryFolder } from '../../support/process.js'
 import { signal } from '../../support/waiting.js'
 import { createWorld } from '../../support/world.js'
 
-const NOWHERE = { tell: () => {} }
+const NOWHERE = { emit: () => {} }
 
 /** A service that takes calls in a new folder, and what its log is told. `changes` replace use cases. */
 const open = async (t: Test, changes: Partial<UseCases> = {}, folder = temporaryFolder(t), options = {}) => {
@@ -27,15 +27,15 @@ const open = async (t: Test, changes: Partial<UseCases> = {}, folder = temporary
   const close = await listenForCommands(
     folder,
     events => ({ ...createUseCases({ ...ports, events }, policy), ...changes }),
-    { tell: event => told.push(event) },
+    { emit: event => told.push(event) },
     options
   )
   t.teardown(close)
   return { folder, told, close, path: join(folder, 'socket') }
 }
 
-const call = async (t: Test, folder: string, tell: (event: SecurityEvent) => void = () => {}) => {
-  const service = await callService(folder, { tell })
+const call = async (t: Test, folder: string, emit: (event: SecurityEvent) => void = () => {}) => {
+  const service = await callService(folder, { emit })
   if (service === undefined) throw new Error('nobody answers')
   t.teardown(service.close)
   return service

@@ -134,9 +134,3 @@ t.test('wire 2.4: every refusal of /auth/code is a page', async t => {
   t.equal((await http.inject({ url: '/auth/code', method: 'DELETE' })).headers.allow, 'GET, HEAD, POST')
   t.equal((await http.inject('/auth/codes')).headers['content-type'], 'application/json; charset=utf-8')
 })
-
-t.test('a refusal takes no stack trace, which is a quarter of its time, and every other error does', async t => {
-  const { stack } = new DomainError('invalid_token', 'the token is unknown')
-  t.notMatch(stack, /\n +at /)
-  t.match(new Error('a bug').stack, /\n +at /)
-})

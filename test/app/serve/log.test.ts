@@ -71,8 +71,8 @@ t.test('an event is written from its own level on, and its line is not even made
     const { lines } = createLog(level ?? '', { write: line => texts.push(line) })
     const log = createSecurityLog(lines)
     let made = 0
-    log.tell({ event: 'user.added', user: 1 })
-    log.tell({
+    log.emit({ event: 'user.added', user: 1 })
+    log.emit({
       event: 'grant.stolen',
       reason: 'code',
       user: 1,

@@ -24,7 +24,7 @@ const createMeasured = async () => {
   const metrics = createMetrics()
   const told: string[] = []
   const service = await createInhabited({
-    events: metrics.counting({ tell: ({ event }) => told.push(event) }),
+    events: metrics.counting({ emit: ({ event }) => told.push(event) }),
     log: metrics.measuring(silentLog()),
     policy: { loginAttempts: 1, refreshGraceSeconds: 0 }
   })

@@ -170,7 +170,7 @@ const IDS = [
 /** How many rows of each kind there are. */
 const rows = async ({ heroes, users, clients }: Stores): Promise<number[]> => [
   (await heroes.list({ nameContains: undefined, after: undefined, limit: undefined })).length,
-  (await users.list()).length,
+  (await users.list({})).length,
   (await clients.list()).length
 ]
 

@@ -112,7 +112,7 @@ t.test('a failed login is told with its reason, and with the user only where the
 
 t.test('a login whose user is ended meanwhile has failed', async t => {
   const told: unknown[] = []
-  const world = createWorld({ events: { tell: event => told.push(event) } })
+  const world = createWorld({ events: { emit: event => told.push(event) } })
   const { passwords } = world.ports
   const useCases = createUseCases(
     {
@@ -242,7 +242,7 @@ t.test('a client that cannot be authenticated is told, by its id only where ther
 
 t.test('what an operator does is told with ids alone', async t => {
   const told: unknown[] = []
-  const { useCases }: World = createWorld({ events: { tell: event => told.push(event) } })
+  const { useCases }: World = createWorld({ events: { emit: event => told.push(event) } })
   await addClient({ useCases }, 'app')
   await useCases.changeClient('app', { name: 'The App' })
   await useCases.rotateSecret('app', undefined, 0)
@@ -265,7 +265,7 @@ t.test('what an operator does is told with ids alone', async t => {
 
 t.test('a user who is removed while an operator changes it is unknown, and nothing is told', async t => {
   const told: unknown[] = []
-  const world = createWorld({ events: { tell: event => told.push(event) } })
+  const world = createWorld({ events: { emit: event => told.push(event) } })
   const { users } = world.ports
   const gone = async () => false
   const ports = { ...world.ports, users: { ...users, setPassword: gone, revoke: gone, remove: gone } }

@@ -22,7 +22,7 @@ t.test('wire 4.2: REGISTRATION=closed', async t => {
       const answer = await ask('/register', { method: 'POST', headers, payload: payloadSent })
       t.strictSame([answer.statusCode, answer.json()], [403, closed])
     }
-    t.strictSame(await ports.users.list(), [])
+    t.strictSame(await ports.users.list({}), [])
   })
 
   await t.test('an unknown path and another method are told first', async t => {
@@ -32,7 +32,7 @@ t.test('wire 4.2: REGISTRATION=closed', async t => {
 
   await t.test('users come by the use case that the command line calls', async t => {
     await useCases.registerUser(ADA)
-    t.match(await ports.users.list(), [{ username: 'ada' }])
+    t.match(await ports.users.list({}), [{ username: 'ada' }])
   })
 })
 

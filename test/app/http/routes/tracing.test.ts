@@ -106,7 +106,7 @@ t.test(
       channels.start.unbindStore(spans)
       channels.unsubscribe(subscribers)
     })
-    const service = await createInhabited({ events: { tell: ({ event }) => inside.push([event, spans.getStore()]) } })
+    const service = await createInhabited({ events: { emit: ({ event }) => inside.push([event, spans.getStore()]) } })
     inside.splice(0)
     await service.form('/auth/token', { grant_type: 'password', ...ADA }, basic('app'))
     t.strictSame(inside, [

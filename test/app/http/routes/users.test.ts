@@ -101,7 +101,7 @@ t.test('megabytes of combining marks out of order are refused without being put 
     marks < 10 * plain,
     `the marks take ${marks / plain} times the processor time of as many letters; ICU alone would take hours`
   )
-  t.strictSame(await service.ports.users.list(), [])
+  t.strictSame(await service.ports.users.list({}), [])
 })
 
 t.test('wire 4.8: an unknown username gets the same answer as a wrong password', async t => {

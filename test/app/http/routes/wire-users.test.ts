@@ -47,7 +47,7 @@ t.test('wire 4.7: a password is read from the body, required, never answered and
   t.equal((await json('POST', '/register', { username: 'ada' })).statusCode, 400)
   const answer = await json('POST', '/register', ADA)
   t.notMatch(answer.payload, ADA.password)
-  t.notMatch(JSON.stringify(await ports.users.list()), ADA.password)
+  t.notMatch(JSON.stringify(await ports.users.list({})), ADA.password)
 })
 
 t.test('wire 4.3: hashedPassword, salt and tokens are computed, never answered, and refused on input', async t => {
@@ -55,7 +55,7 @@ t.test('wire 4.3: hashedPassword, salt and tokens are computed, never answered, 
   for (const field of ['hashedPassword', 'salt', 'tokens']) {
     t.equal((await json('POST', '/register', { ...ADA, [field]: 'x' })).statusCode, 400, field)
   }
-  t.strictSame(await ports.users.list(), [])
+  t.strictSame(await ports.users.list({}), [])
   t.strictSame(Object.keys((await json('POST', '/register', ADA)).json()), ['id', 'username'])
 })
 
@@ -63,7 +63,7 @@ t.test('wire 4.7: salts are random, so that one password has two hashes', async 
   const { json, ports } = createService()
   await json('POST', '/register', ADA)
   await json('POST', '/register', { ...ADA, username: 'bob' })
-  const [ada, bob] = await ports.users.list()
+  const [ada, bob] = await ports.users.list({})
   t.not(ada?.password.salt, bob?.password.salt)
   t.not(ada?.password.hash, bob?.password.hash)
 })
@@ -83,7 +83,7 @@ t.test('wire 1.9: /register reads application/json and no other type', async t =
     const answer = await ask('/register', { method: 'POST', headers: { 'content-type': type }, payload })
     t.equal(answer.statusCode, 415, type)
   }
-  t.strictSame(await ports.users.list(), [])
+  t.strictSame(await ports.users.list({}), [])
   t.equal((await json('POST', '/register', payload)).statusCode, 200)
 })
 
@@ -127,7 +127,7 @@ t.test('wire 4.5: a username that exists is 409', async t => {
     [answer.statusCode, answer.json()],
     [409, { error: 'a user with this username exists: choose another username' }]
   )
-  t.equal((await ports.users.list()).length, 1)
+  t.equal((await ports.users.list({})).length, 1)
 })
 
 t.test('wire 4.5: a name that is taken, in whatever form it is typed, is 409 without a hash', async t => {
@@ -149,7 +149,7 @@ t.test('wire 4.5: of twenty registrations of one name at once exactly one is 200
   const { json, ports } = countingHashes()
   const answers = await rivals(rival => json('POST', '/register', { username: 'ada', password: `password ${rival}` }))
   t.strictSame(answers.map(({ statusCode }) => statusCode).sort(), [200, ...Array(19).fill(409)])
-  t.equal((await ports.users.list()).length, 1)
+  t.equal((await ports.users.list({})).length, 1)
 })
 
 t.test('wire 4.4: the check for missing values comes before any hashing', async t => {
