@@ -1,135 +1,129 @@
-import type { Sizes } from './data.js'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
+import { freePort } from '../support/ports.js'
+import { type Cores, commandOn } from './machine.js'
 
-export type ContestantName =
-  | 'a1'
-  | 'af'
-  | 'ag'
-  | 'node-memory'
-  | 'heroes-pg'
-  | 'heroes-pg-info'
-  | 'heroes-pg-metrics'
-  | 'heroes-pg-workers'
-  | 'heroes-pg-cheap'
-  | 'heroes-memory'
-  | 'heroes-pg-before'
-  | 'heroes-memory-before'
-  | 'heroes-embedded'
-  | 'node-oauth'
-  | 'oidc-provider'
-  | 'jmondi'
+const THIS_CHECKOUT = join(import.meta.dirname, '../..')
+
+/** What Node needs to run the TypeScript of this folder: tsx would wrap each function that a request makes. */
+export const TYPESCRIPT = ['--import', pathToFileURL(join(THIS_CHECKOUT, 'test/support/typescript.mjs')).href]
 
 export interface Contestant {
-  readonly name: ContestantName
-  readonly label: string
-  /** Where its rows are stored. */
-  readonly store: 'postgres' | 'embedded' | 'own'
-  /** The script in contestants/. Undefined for this service as it is delivered. */
-  readonly script: string | undefined
-  readonly env?: Readonly<Record<string, string>>
-  /** True for the service of the checkout that `--before` names. */
-  readonly before?: true
-  /** True when the contestant makes its tokens itself and writes them to a file. */
-  readonly ownSecrets: boolean
-  readonly readPath: string
-  readonly tokenPath: string
-  /** True when its GET answers with a hero. */
-  readonly answersHeroes: boolean
+  readonly name: 'Heroes' | 'by hand' | 'before'
+  /** What Node runs. */
+  readonly program: readonly string[]
 }
 
-const base = {
-  script: undefined,
-  ownSecrets: false,
-  readPath: '/heroes/{hero}',
-  tokenPath: '/auth/token',
-  answersHeroes: true
-} as const
+/** The service of a checkout that is built: what its package calls `bin`. */
+const serviceOf = (checkout: string): string => {
+  const { bin } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'))
+  return join(checkout, bin.heroes)
+}
 
-export const CONTESTANTS: Readonly<Record<ContestantName, Contestant>> = {
-  a1: { ...base, name: 'a1', label: 'by hand, a statement a request (a1)', store: 'postgres', script: 'a1' },
-  af: { ...base, name: 'af', label: 'by hand on Fastify (af)', store: 'postgres', script: 'af' },
-  ag: { ...base, name: 'ag', label: 'by hand, gathered (ag)', store: 'postgres', script: 'ag' },
-  'node-memory': {
-    ...base,
-    name: 'node-memory',
-    label: 'node:http in memory',
-    store: 'own',
-    script: 'node-memory'
-  },
-  'heroes-pg': { ...base, name: 'heroes-pg', label: 'Heroes on PostgreSQL', store: 'postgres' },
-  'heroes-pg-info': {
-    ...base,
-    name: 'heroes-pg-info',
-    label: 'Heroes on PostgreSQL, LOG_LEVEL=info',
-    store: 'postgres',
-    env: { LOG_LEVEL: 'info' }
-  },
-  'heroes-pg-metrics': {
-    ...base,
-    name: 'heroes-pg-metrics',
-    label: 'Heroes on PostgreSQL, METRICS_PORT set',
-    store: 'postgres',
-    env: { METRICS_PORT: '0' }
-  },
-  'heroes-pg-workers': {
-    ...base,
-    name: 'heroes-pg-workers',
-    label: 'Heroes on PostgreSQL, WORKERS=2',
-    store: 'postgres',
-    env: { WORKERS: '2' }
-  },
-  'heroes-pg-cheap': {
-    ...base,
-    name: 'heroes-pg-cheap',
-    label: 'Heroes on PostgreSQL, cheapest hashes',
-    store: 'postgres',
-    script: 'heroes-pg-cheap',
-    env: { HASH_CONCURRENCY: '3' }
-  },
-  'heroes-memory': { ...base, name: 'heroes-memory', label: 'Heroes in memory', store: 'own', script: 'heroes-memory' },
-  'heroes-pg-before': {
-    ...base,
-    name: 'heroes-pg-before',
-    label: 'Heroes on PostgreSQL, the other checkout',
-    store: 'postgres',
-    before: true
-  },
-  'heroes-memory-before': {
-    ...base,
-    name: 'heroes-memory-before',
-    label: 'Heroes in memory, the other checkout',
-    store: 'own',
-    script: 'heroes-memory',
-    before: true
-  },
-  'heroes-embedded': { ...base, name: 'heroes-embedded', label: 'Heroes, embedded database', store: 'embedded' },
-  'node-oauth': {
-    ...base,
-    name: 'node-oauth',
-    label: '@node-oauth/oauth2-server, Express 5, in memory',
-    store: 'own',
-    script: 'node-oauth'
-  },
-  'oidc-provider': {
-    ...base,
-    name: 'oidc-provider',
-    label: 'oidc-provider, in memory',
-    store: 'own',
-    script: 'oidc-provider',
-    ownSecrets: true,
-    readPath: '/me',
-    tokenPath: '/token',
-    answersHeroes: false
-  },
-  jmondi: {
-    ...base,
-    name: 'jmondi',
-    label: '@jmondi/oauth2-server (JWT), Fastify, in memory',
-    store: 'own',
-    script: 'jmondi',
-    ownSecrets: true
+export const HEROES: Contestant = { name: 'Heroes', program: [serviceOf(THIS_CHECKOUT), 'serve'] }
+
+export const BY_HAND: Contestant = { name: 'by hand', program: [...TYPESCRIPT, join(import.meta.dirname, 'hand.ts')] }
+
+/** The service of the checkout that `--before` names. */
+export const beforeIn = (checkout: string): Contestant => ({
+  name: 'before',
+  program: [serviceOf(checkout), 'serve']
+})
+
+const alive = new Set<ChildProcess>()
+process.on('exit', () => {
+  for (const child of alive) child.kill('SIGKILL')
+})
+
+/** Has a child killed when this process ends. */
+export const track = <Child extends ChildProcess>(child: Child): Child => {
+  alive.add(child)
+  child.once('exit', () => alive.delete(child))
+  return child
+}
+
+const start = (program: readonly string[], env: Readonly<Record<string, string>>, cores: Cores) => {
+  const [command = '', ...args] = commandOn(cores, [process.execPath, ...program])
+  return track(
+    spawn(command, args, {
+      stdio: 'pipe',
+      env: { PATH: process.env.PATH, NODE_ENV: 'production', LOG_LEVEL: 'warn', ...env }
+    })
+  )
+}
+
+/** Builds a checkout, as `npm ci` does. */
+export const build = async (checkout = THIS_CHECKOUT): Promise<void> => {
+  const child = spawn('npm', ['run', '--silent', 'build', '--', '--noCheck'], { cwd: checkout, stdio: 'inherit' })
+  const [status] = await once(child, 'exit')
+  if (status !== 0) throw new Error(`the build of ${checkout} failed`)
+}
+
+/** Runs a command of the service on a database, with a line on its standard input. */
+export const runCommand = async (databaseUrl: string, args: readonly string[], line: string): Promise<void> => {
+  const child = start([serviceOf(THIS_CHECKOUT), ...args], { DATABASE_URL: databaseUrl }, 'load')
+  child.stdin.end(`${line}\n`)
+  child.stdout.resume()
+  const [[status], complaint] = await Promise.all([once(child, 'exit'), text(child.stderr)])
+  if (status !== 0) throw new Error(`heroes ${args.join(' ')}: ${complaint}`)
+}
+
+export interface Running {
+  readonly name: Contestant['name']
+  readonly port: number
+  readonly pid: number
+  /** What it has printed so far. */
+  said(): string
+  /** Ends the process. Resolves when it has ended. */
+  stop(): Promise<void>
+}
+
+/** In milliseconds. */
+const PATIENCE = 120_000
+
+/** Starts a contestant. Resolves once it serves. */
+export const enter = async (
+  { name, program }: Contestant,
+  env: Readonly<Record<string, string>>,
+  cores: Cores = 'contestant'
+): Promise<Running> => {
+  const port = await freePort()
+  const child = start(program, { ...env, PORT: String(port) }, cores)
+  child.stdin.end()
+  let said = ''
+  for (const output of [child.stdout, child.stderr]) {
+    output.on('data', data => {
+      said += data
+    })
+  }
+  const end = performance.now() + PATIENCE
+  while (!(await serves(port))) {
+    if (child.exitCode !== null || performance.now() > end) throw new Error(`${name} did not start: ${said}`)
+    await sleep(5)
+  }
+  return {
+    name,
+    port,
+    pid: child.pid ?? 0,
+    said: () => said,
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      child.kill('SIGTERM')
+      await once(child, 'exit')
+    }
   }
 }
 
-export const PEERS = ['node-oauth', 'oidc-provider', 'jmondi'] as const satisfies readonly ContestantName[]
-
-export const usual = (tokens: number): Sizes => ({ heroes: 1000, tokens, chains: 0, codes: 0 })
+/** The server written by hand has no such path, and answers with 404. */
+const serves = async (port: number): Promise<boolean> => {
+  try {
+    return (await fetch(`http://127.0.0.1:${port}/health/ready`)).status < 500
+  } catch {
+    return false
+  }
+}

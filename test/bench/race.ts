@@ -1,231 +1,174 @@
-import { rmSync } from 'node:fs'
-import { join } from 'node:path'
-import { type Bench, type Fact, median, type Row, type Sample } from './bench.js'
-import { CONTESTANTS, type Contestant, type ContestantName } from './contestants.js'
+import { check } from './checks.js'
+import { type Contestant, enter, type Running } from './contestants.js'
 import type { Sizes } from './data.js'
-import { type Clone, loadEmbedded, type Prepare } from './database.js'
-import { measure, settle } from './measure.js'
-import type { Plan } from './plan.js'
-import { type Running, start } from './processes.js'
-import { profileFolder } from './profile.js'
+import { type Figure, median, numeral, table } from './figures.js'
+import type { Generator, Timing } from './generator.js'
+import type { Plan } from './requests.js'
+import type { Database, Server } from './server.js'
 
-export interface Entrant {
-  readonly name: ContestantName
-  /** Each setting is a timed run of its own. */
-  readonly settings: readonly Setting[]
+/** What every workload gets. */
+export interface Bench {
+  readonly options: Options
+  readonly server: Server
+  readonly generator: Generator
+  /** The contestant of `--before`, if there is one. */
+  readonly before: Contestant | undefined
+  /** Tells a person who waits how far the run is. */
+  say(text: string): void
 }
 
+export interface Options {
+  readonly workloads: readonly string[]
+  readonly rounds: number
+  /** How long a contestant is timed in a setting and round. */
+  readonly seconds: number
+  /** Of the workload `growth`. */
+  readonly tokens: number
+  readonly before: string | undefined
+}
+
+/** What a workload has found. */
+export interface Result {
+  readonly title: string
+  /** A table of everything that was timed. */
+  readonly table: string
+  readonly figures: readonly Figure[]
+}
+
+export interface Entrant {
+  readonly label: string
+  readonly contestant: Contestant
+  readonly sizes: Sizes
+}
+
+/** These contestants and that of `--before`, with the same rows. */
+export const entrantsOf = ({ before }: Bench, contestants: readonly Contestant[], sizes: Sizes): readonly Entrant[] =>
+  [...contestants, before].flatMap(contestant =>
+    contestant === undefined ? [] : [{ label: contestant.name, contestant, sizes }]
+  )
+
+/** Requests that are timed by themselves. */
 export interface Setting {
   readonly label: string
-  readonly connections: number
-  /** The path of the requests, where the race takes it from the setting. */
-  readonly path?: string
-  readonly gzip?: boolean
-  /** The shortest time of a run, for requests that take a good part of a second each. */
-  readonly leastSeconds?: number
-  /** How many runs of a second there are instead of one of the usual length. */
-  readonly shortRuns?: number
+  /** What is sent at once. `number` is another one for each run of a process. */
+  plans(sizes: Sizes, number: number): readonly Plan[]
+  /** True when its turns are twice as many: few connections follow each change of the machine's speed. */
+  readonly long?: boolean
 }
 
 export interface Race {
   readonly entrants: readonly Entrant[]
-  readonly sizes: Sizes
-  readonly prepare?: Prepare
-  /** True when each entrant gets a new copy of the database in each round. */
-  readonly fresh: boolean
-  readonly env?: Readonly<Record<string, string>>
-  check(running: Running): Promise<void>
-  /** The requests of a run. `number` counts the runs of one process from 0, of which the first ones are its warm-ups, one for each setting. */
-  plan(running: Running, setting: Setting, number: number): Plan
+  readonly settings: readonly Setting[]
+  /** True when each entrant gets a new copy of its database in each round. */
+  readonly writes: boolean
 }
 
-export type Results = ReadonlyMap<string, readonly Sample[]>
+/** A timing for each plan of a setting, turn by turn. */
+export type Turns = readonly (readonly Timing[])[]
 
-export const connectionSettings = (bench: Bench, own: readonly number[]): Setting[] =>
-  (bench.options.connections ?? own).map(connections => ({
-    label: `${connections}`,
-    connections,
-    // The disk and the processors change their speed by a factor of two within seconds, and what few connections measure
-    // follows every change.
-    shortRuns: connections <= 4 ? 8 : turnsIn(bench.options.seconds)
-  }))
+/** The turns of an entrant in a setting, by their labels. */
+export type Results = (entrant: string, setting: string) => Turns
 
-/** How many turns of a second there are instead of one of so many seconds. */
-export const turnsIn = (seconds: number): number => Math.max(1, Math.round(seconds))
+/** How many runs each process has in a race: so many sets of secrets are used up. */
+export const runsIn = ({ seconds }: Options, settings: readonly Setting[]): number =>
+  settings.reduce((sum, setting) => sum + 1 + turnsIn(seconds, setting), 0)
 
-const timedRuns = ({ shortRuns = 1 }: Setting): number => shortRuns
-
-/** How often each process of an entrant with these settings is run, warm-ups included. */
-export const runsIn = (settings: readonly Setting[]): number =>
-  settings.reduce((sum, setting) => sum + 1 + timedRuns(setting), 0)
+/** A turn is a second long, or what comes close to it. */
+const turnsIn = (seconds: number, { long = false }: Setting): number =>
+  Math.max(1, Math.round(seconds)) * (long ? 2 : 1)
 
 /**
- * Runs rounds. In each all entrants are started and warmed up, and then they are timed one after the other, setting by
- * setting, so that those that are compared run within seconds of each other. Every second time they go in the opposite
- * order, so that a drift of the machine affects all alike.
+ * Runs rounds. In each all entrants start and are warmed up, and then they take turns in each setting, so that what is compared
+ * runs within seconds. Every second time they go in the opposite order, so that a drift of the machine affects all alike. A
+ * round starts them anew, because two processes of one service differ.
  */
-export const run = async (bench: Bench, race: Race): Promise<Results> => {
-  const { options } = bench
-  const entrants = race.entrants.filter(({ name }) => options.only?.includes(name) ?? true)
-  const results = new Map<string, Sample[]>()
-  const embedded = join(bench.folder, 'embedded')
-  let shared: Clone | undefined
-  if (entrants.some(({ name }) => CONTESTANTS[name].store === 'embedded')) {
-    bench.say('loading the embedded database')
-    await loadEmbedded(embedded, race.sizes)
-  }
-  if (!race.fresh && entrants.some(({ name }) => CONTESTANTS[name].store === 'postgres')) {
-    bench.say('loading PostgreSQL')
-    shared = await bench.postgres.clone(race.sizes, race.prepare)
-  }
-  for (let round = 0; round < options.rounds; round++) {
+export const run = async ({ options, server, generator, say }: Bench, race: Race): Promise<Results> => {
+  const { rounds, seconds } = options
+  const results = new Map<string, (readonly Timing[])[]>()
+  const keyOf = (entrant: string, setting: string): string => `${entrant}\n${setting}`
+  for (let round = 0; round < rounds; round++) {
     const started: Started[] = []
     try {
-      for (const entrant of inTurn(entrants, round)) {
-        const contestant = CONTESTANTS[entrant.name]
-        const own =
-          race.fresh && contestant.store === 'postgres'
-            ? await bench.postgres.clone(race.sizes, race.prepare)
-            : undefined
-        const running = await enter(bench, race, contestant, (own ?? shared)?.url, embedded)
-        started.push({ entrant, running, own, runs: 0 })
-        await race.check(running)
+      for (const entrant of inTurn(race.entrants, round)) {
+        const database = await (race.writes ? server.copy(entrant.sizes) : server.load(entrant.sizes))
+        const running = await enter(entrant.contestant, { DATABASE_URL: database.url })
+        started.push({ entrant, database, running, runs: 0 })
+        await check(running, entrant.sizes)
       }
-      for (const one of started) await warmUp(bench, race, one)
-      for (const label of labelsOf(entrants)) {
-        const compared = started.flatMap(one => {
-          const setting = one.entrant.settings.find(setting => setting.label === label)
-          return setting === undefined ? [] : [{ one, setting }]
+      const runOnce = async (one: Started, setting: Setting, length: number): Promise<readonly Timing[]> =>
+        generator.run({
+          port: one.running.port,
+          seconds: length,
+          plans: setting.plans(one.entrant.sizes, one.runs++)
         })
-        const most = Math.max(...compared.map(({ setting }) => timedRuns(setting)))
-        for (let time = 0; time < most; time++) {
-          for (const { one, setting } of inTurn(compared, time)) {
-            const sample = await runOnce(bench, race, one, setting, setting.shortRuns ? 1 : options.seconds)
-            const key = keyOf(one.entrant.name, label)
-            results.set(key, [...(results.get(key) ?? []), sample])
+      for (const one of started) for (const setting of race.settings) await runOnce(one, setting, seconds)
+      for (const setting of race.settings) {
+        const turns = turnsIn(seconds, setting)
+        for (let turn = 0; turn < turns; turn++) {
+          for (const one of inTurn(started, turn)) {
+            const key = keyOf(one.entrant.label, setting.label)
+            const timings = await runOnce(one, setting, seconds / Math.max(1, Math.round(seconds)))
+            results.set(key, [...(results.get(key) ?? []), timings])
           }
         }
-        const rates = compared.map(({ one }) => {
-          const samples = samplesOf(results, one.entrant.name, label).slice(-most)
-          return `${one.entrant.name} ${Math.round(median(samples.map(({ rate }) => rate)))}/s`
+        const rates = race.entrants.map(({ label }) => {
+          const latest = results.get(keyOf(label, setting.label))?.slice(-turns) ?? []
+          return `${label} ${numeral(median(latest.map(rate)))}/s`
         })
-        bench.say(`round ${round + 1} at ${label}: ${rates.join(', ')}`)
+        say(`round ${round + 1}, ${setting.label}: ${rates.join(', ')}`)
       }
+    } catch (error) {
+      for (const { running } of started) process.stderr.write(running.said())
+      throw error
     } finally {
-      for (const { running, own } of started) {
+      for (const { running, database } of started) {
         await running.stop()
-        await own?.drop()
+        await database.close()
       }
     }
   }
-  await shared?.drop()
-  rmSync(embedded, { recursive: true, force: true })
-  return results
+  return (entrant, setting) => results.get(keyOf(entrant, setting)) ?? []
 }
 
 interface Started {
   readonly entrant: Entrant
+  readonly database: Database
   readonly running: Running
-  readonly own: Clone | undefined
-  /** How often it was run, warm-ups included. */
   runs: number
 }
 
 /** Every second time in the opposite order. */
 export const inTurn = <T>(all: readonly T[], time: number): readonly T[] => (time % 2 === 0 ? all : all.toReversed())
 
-/**
- * From many connections to few. V8 compiles a function after enough calls, and few connections make a tenth of the calls
- * that many make. Until then a request takes up to four times the processor time.
- */
-const warmUp = async (bench: Bench, race: Race, started: Started): Promise<void> => {
-  for (const setting of started.entrant.settings.toSorted((a, b) => b.connections - a.connections)) {
-    await runOnce(bench, race, started, setting, bench.options.warmUp)
-  }
-}
+/** Of all plans together. */
+export const rate = (timings: readonly Timing[]): number => timings.reduce((sum, timing) => sum + timing.rate, 0)
+export const medianTime = ([timing]: readonly Timing[]): number => timing?.p50 ?? Number.NaN
 
-const runOnce = async (
-  bench: Bench,
-  race: Race,
-  started: Started,
-  setting: Setting,
-  seconds: number
-): Promise<Sample> => {
-  const plan = race.plan(started.running, setting, started.runs++)
-  const lasting = Math.max(seconds, setting.leastSeconds ?? 0)
-  const sample = await measure(bench, started.running, plan, setting.connections, lasting)
-  await settle(started.running)
-  return sample
-}
+/** The median of the turns' ratios, each to the turn beside it. */
+export const ratioOf = (ours: Turns, theirs: Turns, figure: (timings: readonly Timing[]) => number): number =>
+  median(ours.map((timings, turn) => figure(timings) / figure(theirs[turn] ?? [])))
 
-const enter = (
-  bench: Bench,
-  race: Race,
-  contestant: Contestant,
-  databaseUrl: string | undefined,
-  dataDir: string
-): Promise<Running> =>
-  start(contestant, {
-    sizes: race.sizes,
-    databaseUrl,
-    dataDir: contestant.store === 'embedded' ? dataDir : undefined,
-    folder: join(bench.folder, 'contestants', contestant.name),
-    before: bench.options.before,
-    profile: bench.options.profile ? profileFolder(bench, contestant) : undefined,
-    ...(race.env && { env: race.env })
-  })
-
-const keyOf = (name: ContestantName, label: string): string => `${name} ${label}`
-
-/** The samples of a contestant in a setting, one for each round. None when it did not take part. */
-export const samplesOf = (results: Results, name: ContestantName, label: string): readonly Sample[] =>
-  results.get(keyOf(name, label)) ?? []
-
-/** The median of the runs' ratios, each to the run beside it. Undefined when either did not take part. */
-export const ratioOf = (
-  ours: readonly Sample[],
-  theirs: readonly Sample[],
-  figure: 'rate' | 'p50' | 'p99' | 'nodeCpu' = 'rate'
-): number | undefined => {
-  const ratios = ours.flatMap((sample, round) => {
-    const other = theirs[round]
-    return other === undefined ? [] : [sample[figure] / other[figure]]
-  })
-  return ratios.length === 0 ? undefined : median(ratios)
-}
-
-/** The fact, or none when a contestant that it compares did not take part. */
-export const fact = (
-  what: string,
-  value: number | undefined,
-  limits: Pick<Fact, 'floor' | 'goal' | 'atMost'> = {}
-): readonly Fact[] => (value === undefined ? [] : [{ what, value, ...limits }])
-
-/** The fastest sample of each run. */
-export const fastest = (...contestants: readonly (readonly Sample[])[]): Sample[] => {
-  const rounds = Math.max(0, ...contestants.map(samples => samples.length))
-  return Array.from({ length: rounds }, (_, round) =>
-    contestants.flatMap(samples => samples[round] ?? []).reduce((a, b) => (a.rate >= b.rate ? a : b))
-  )
-}
-
-const labelsOf = (entrants: readonly Entrant[]): string[] => [
-  ...new Set(entrants.flatMap(({ settings }) => settings.map(({ label }) => label)))
-]
-
-/** A row for each setting and entrant, with the ratio to the baseline of the entrant. */
-export const rowsOf = (
-  race: Race,
-  results: Results,
-  baselineOf: (name: ContestantName) => ContestantName | undefined
-): Row[] => {
-  return labelsOf(race.entrants).flatMap(label =>
-    race.entrants.flatMap(({ name }) => {
-      const samples = samplesOf(results, name, label)
-      if (samples.length === 0) return []
-      const baseline = baselineOf(name)
-      const ratio = baseline && ratioOf(samples, samplesOf(results, baseline, label))
-      return [{ label: CONTESTANTS[name].label, setting: label, samples, ratio }]
+/** A row for each setting, kind of request and entrant, with the ratio of its rate to that of the first entrant. */
+export const tableOf = ({ entrants, settings }: Race, results: Results): string => {
+  const first = entrants[0]?.label ?? ''
+  const rows = settings.flatMap(({ label: setting }) =>
+    (results(first, setting)[0] ?? []).flatMap(({ plan }, index) => {
+      const turnsOf = (entrant: string): Turns =>
+        results(entrant, setting).map(timings => timings.slice(index, index + 1))
+      return entrants.map(({ label }) => {
+        const turns = turnsOf(label)
+        const rates = turns.map(rate)
+        const times = (figure: 'p50' | 'p99'): string => median(turns.flat().map(timing => timing[figure])).toFixed(2)
+        return [
+          setting,
+          `${plan.kind} at ${plan.connections}`,
+          label,
+          ...[median(rates), Math.min(...rates), Math.max(...rates)].map(numeral),
+          ...[times('p50'), times('p99')],
+          ratioOf(turns, turnsOf(first), rate).toFixed(2)
+        ]
+      })
     })
   )
+  return table(['setting', 'requests', 'contestant', '/s median', 'min', 'max', 'p50 ms', 'p99 ms', '× first'], rows)
 }

@@ -1,81 +1,104 @@
-import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import type { Bench } from './bench.js'
-import { CONTESTANTS } from './contestants.js'
-import { startPostgres } from './database.js'
-import { generator } from './generator.js'
-import { bindTo, describeMachine } from './machine.js'
-import { HELP, type Known, type Options, readOptions, UsageError } from './options.js'
-import { builtIn, THIS_CHECKOUT } from './processes.js'
-import { printProfiles } from './profile.js'
-import { printOutcome, writeOutcome } from './report.js'
-import { WORKLOADS } from './workloads.js'
+import { parseArgs } from 'node:util'
+import { beforeIn, build } from './contestants.js'
+import { type Figure, furtherFigures, judge } from './figures.js'
+import { startGenerator } from './generator.js'
+import { growth } from './growth.js'
+import { HEADLINE, headline } from './headline.js'
+import { lists } from './lists.js'
+import { logins } from './logins.js'
+import { bindToLoad, describeMachine } from './machine.js'
+import type { Bench, Options, Result } from './race.js'
+import { startDurableServer } from './server.js'
+import { start } from './start.js'
 
-const build = (checkout: string): void => {
-  rmSync(builtIn(checkout), { recursive: true, force: true })
-  // One compiler with one set of options builds the service and the contestants. The output is not in `dist`, which other
-  // processes may be using.
-  const { status } = spawnSync('npx', ['tsc', '-p', join(checkout, 'test/bench')], { stdio: 'inherit' })
-  if (status !== 0) throw new Error('the build failed')
+/** Workloads that are one race each. Those of HEADLINE share one. */
+const OTHERS: Readonly<Record<string, (bench: Bench) => Promise<Result>>> = { lists, logins, growth, start }
+
+const NAMES: readonly string[] = [...HEADLINE, ...Object.keys(OTHERS)]
+
+const HELP = `npm run bench [-- WORKLOAD... [--rounds N] [--seconds N] [--before FOLDER] [--tokens N]]
+
+  WORKLOAD         ${NAMES.join(', ')} (the first four)
+  --rounds N       in each of which every contestant starts anew (5)
+  --seconds N      for which a contestant is timed in a setting and round (2)
+  --before FOLDER  another checkout, with its packages installed, whose service is a contestant too
+  --tokens N       for growth (10000000)
+`
+
+class UsageError extends Error {}
+
+const readOptions = (args: string[]): Options => {
+  const { values, positionals } = parse(args)
+  const unknown = positionals.find(name => !NAMES.includes(name))
+  if (unknown !== undefined) throw new UsageError(`no workload is called ${unknown}`)
+  return {
+    workloads: positionals.length === 0 ? HEADLINE : positionals,
+    rounds: Math.ceil(positive('rounds', values.rounds ?? '5')),
+    seconds: positive('seconds', values.seconds ?? '2'),
+    tokens: Math.ceil(positive('tokens', values.tokens ?? '10000000')),
+    before: values.before
+  }
+}
+
+const parse = (args: string[]) => {
+  const text = { type: 'string' } as const
+  try {
+    return parseArgs({
+      args,
+      allowPositionals: true,
+      options: { rounds: text, seconds: text, before: text, tokens: text }
+    })
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error))
+  }
+}
+
+const positive = (name: string, text: string): number => {
+  const value = Number(text)
+  if (!(value > 0 && value < 1e9)) throw new UsageError(`--${name} must be a number above 0`)
+  return value
 }
 
 const main = async (options: Options): Promise<void> => {
-  const folder = options.out ?? mkdtempSync(join(tmpdir(), 'heroes-bench-'))
-  mkdirSync(folder, { recursive: true })
-  if (options.build) {
-    for (const checkout of [THIS_CHECKOUT, options.before ?? []].flat()) build(checkout)
-  }
-  // PostgreSQL and the load generators inherit it.
-  bindTo('load', [process.pid])
-  const started = performance.now()
+  const { workloads, rounds, seconds, before } = options
+  const begun = performance.now()
   const say = (text: string): void => {
-    process.stderr.write(`${((performance.now() - started) / 1000).toFixed(0).padStart(5)} s  ${text}\n`)
+    process.stderr.write(`${((performance.now() - begun) / 1000).toFixed().padStart(5)} s  ${text}\n`)
   }
-  const postgres = await startPostgres(options)
-  const bench: Bench = { options, postgres, folder, say }
-  const conditions = {
-    command: `npm run bench -- ${options.asked.join(' ')}`.trimEnd(),
-    machine: describeMachine(),
-    postgres: postgres.version,
-    generator,
-    rounds: options.rounds,
-    seconds: options.seconds
-  }
-  console.log(
-    `${conditions.machine}; PostgreSQL ${postgres.version}, durable; requests by ${generator}; ${options.rounds} rounds of ${options.seconds} s`
-  )
-  if (generator !== 'wrk') console.log('wrk is missing: autocannon is slower, and its times are whole milliseconds')
+  say('building')
+  await build()
+  if (before !== undefined) await build(before)
+  // PostgreSQL and the load inherit it.
+  bindToLoad()
+  const server = await startDurableServer()
+  const generator = startGenerator()
+  const bench: Bench = { options, server, generator, before: before === undefined ? undefined : beforeIn(before), say }
+  const figures: Figure[] = []
   try {
-    for (const name of options.workloads) {
-      const workload = WORKLOADS[name]
-      if (workload === undefined) continue
-      say(name)
-      try {
-        const outcome = await workload(bench)
-        console.log(printOutcome(outcome))
-        if (options.profile) console.log(printProfiles(bench))
-        for (const file of writeOutcome(folder, name, outcome, conditions)) say(file)
-      } catch (error) {
-        // A workload that fails does not end the run, as the figures of the others are still wanted.
-        console.log(`\n## ${name} failed: ${error instanceof Error ? error.stack : error}`)
-        process.exitCode = 1
-      }
+    console.log(`${describeMachine()}; PostgreSQL ${server.version}, durable; ${rounds} rounds of ${seconds} s`)
+    const races = [
+      ...(HEADLINE.some(name => workloads.includes(name)) ? [headline] : []),
+      ...workloads.flatMap(name => OTHERS[name] ?? [])
+    ]
+    for (const race of races) {
+      const result = await race(bench)
+      figures.push(...result.figures)
+      console.log(`\n## ${result.title}\n\n${result.table}`)
     }
   } finally {
-    await postgres.remove()
+    generator.stop()
+    await server.remove()
   }
-  console.log(`\nResults: ${folder}`)
+  const verdict = judge(figures)
+  console.log(`\n## Figures\n\n${furtherFigures(figures)}\n\n${verdict.table}`)
+  if (!verdict.allHold) process.exitCode = 1
 }
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(1))
 
-const known: Known = { workloads: Object.keys(WORKLOADS), contestants: Object.keys(CONTESTANTS) }
-const names = `Workloads: ${known.workloads.join(', ')}\nContestants: ${known.contestants.join(', ')}`
 try {
-  if (process.argv.includes('--help')) console.log(`${HELP}\n${names}`)
-  else await main(readOptions(process.argv.slice(2), known))
+  if (process.argv.includes('--help')) console.log(HELP)
+  else await main(readOptions(process.argv.slice(2)))
 } catch (error) {
   if (!(error instanceof UsageError)) throw error
   console.error(`${error.message}\n\n${HELP}`)

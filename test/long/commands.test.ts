@@ -93,14 +93,3 @@ t.test('a service without a socket says so and serves, and commands need it stop
   t.equal(await service.stop(), 0)
   t.match(await run(t, DATA_DIR, 'client list'), { code: 0, output: /^local /m })
 })
-
-t.test(
-  'a folder whose path is too long for a socket has one all the same',
-  { skip: process.platform !== 'linux' },
-  async t => {
-    const DATA_DIR = join(temporaryFolder(t), 'x'.repeat(150))
-    const service = await serveProcess(t, { DATA_DIR })
-    t.match(await run(t, DATA_DIR, 'client list'), { code: 0, output: /^local /m })
-    t.equal(await service.stop(), 0)
-  }
-)

@@ -154,22 +154,6 @@ t.test('SIGTERM under load fails no request that was sent, and both workers say 
   t.strictSame([...answering].sort(), [1, 2])
 })
 
-t.test('a worker that ends again and again is started with growing pauses, while the other serves', async t => {
-  const { service, headers } = await start(t)
-  for (let kill = 0; kill < 5; kill += 1) {
-    const workers = await workersOf(service, 2 + kill)
-    process.kill(Number(workers.get(1)), 'SIGKILL')
-    t.equal((await ask(`${service.url}/heroes`, { headers })).status, 200)
-  }
-  await workersOf(service, 7)
-  const told = linesOf(service, 'a worker has ended, and another takes its place')
-  t.strictSame(
-    told.map(({ worker, seconds }) => [worker, seconds]),
-    [0, 0.5, 1, 2, 4].map(seconds => [1, seconds])
-  )
-  t.equal(await service.stop(), 0)
-})
-
 t.test('when every worker is killed at once, the service is back on its port', async t => {
   const { service, workers, headers } = await start(t)
   for (const pid of workers.values()) process.kill(pid, 'SIGKILL')
