@@ -1,21 +1,12 @@
 import { createCrypto, systemClock } from '../adapters/crypto/crypto.js'
-import type {
-  Observer as DatabaseObserver,
-  Inspection,
-  NameIndexLack,
-  Database as PostgresDatabase
-} from '../adapters/postgres/database.js'
 import { createUseCases, DomainError, type Events, type UseCases } from '../core/index.js'
-import { readClockOffset } from './clock-offset.js'
-import { type DatabaseSettings, type ServerSettings, type Settings, UnusableSettingError } from './settings.js'
-
-export type { NameIndexLack } from '../adapters/postgres/database.js'
-
-/** The stores, and what a process needs to set their database up, check it and close it. */
-export type Database = Omit<PostgresDatabase, 'inspect'>
+import type { Database, Inspection, NameIndexLack } from './database.js'
+import { type DatabaseSettings, type ServerSettings, type Settings, UnusableSettingError } from './settings/settings.js'
 
 /** Is told what happens in the adapters. Must not throw, and must not take long. */
-export interface Observer extends DatabaseObserver {
+export interface Observer {
+  /** Gets the number of look-ups that travelled together. */
+  readonly onLookups?: ((count: number) => void) | undefined
   /** Gets the seconds that a password hash has waited for its turn. */
   readonly onHash?: ((waitedSeconds: number) => void) | undefined
 }
@@ -24,7 +15,7 @@ export interface Composition {
   readonly database: Database
   /** How many password hashes wait for their turn. */
   hashesWaiting(): number
-  /** Makes the use cases, which tell `events` what happens. */
+  /** Makes the use cases, which emit what happens to `events`. */
   createUseCases(events: Events): UseCases
 }
 
@@ -36,11 +27,14 @@ export const compose = async (settings: Settings, observer: Observer = {}): Prom
   const database = await openDatabase(settings.database, observer)
   const { hashConcurrency: concurrency, hashQueue: queue } = settings
   const crypto = createCrypto({ concurrency, queue, onHash: observer.onHash })
-  const ports = { ...database.stores, ...crypto, clock: systemClock }
+  const ports = { ...database.stores, ...crypto, clock: database.clock ?? systemClock }
+  // The clock of a server does not jump as a single machine's may, so nothing has to be kept long after its expiry.
+  const grantRemovalDelaySeconds = settings.database.kind === 'server' ? 60 : undefined
+  const policy = { ...settings.policy, grantRemovalDelaySeconds }
   return {
     database,
     hashesWaiting: crypto.passwords.waiting,
-    createUseCases: events => createUseCases({ ...ports, events }, settings.policy)
+    createUseCases: events => createUseCases({ ...ports, events }, policy)
   }
 }
 
@@ -136,7 +130,12 @@ export const lacksWrites = (error: unknown): boolean => {
  * Facts about a database, or why there are none: `absent` where the embedded one is yet to be made, `in use` where
  * another process has it.
  */
-export type Inspected = (Inspection & { readonly offSeconds: number }) | 'absent' | 'in use'
+export type Inspected = InspectedDatabase | 'absent' | 'in use'
+
+export interface InspectedDatabase extends Inspection {
+  /** By how many seconds a server's time is ahead of this machine's; 0 for the embedded database. */
+  readonly offsetSeconds: number
+}
 
 /**
  * Opens the database, looks at it and closes it. It applies no migration and changes nothing. Rejects with `unavailable`
@@ -153,7 +152,7 @@ export const inspectDatabase = async (settings: Exclude<DatabaseSettings, { kind
   if (database === undefined) return 'in use'
   try {
     const inspection = await database.inspect()
-    return { ...inspection, offSeconds: await readClockOffset(database) }
+    return { ...inspection, offsetSeconds: database.clock?.offsetSeconds() ?? 0 }
   } finally {
     await database.close()
   }
@@ -164,17 +163,10 @@ const openDatabase = async (settings: DatabaseSettings, observer: Observer): Pro
   switch (settings.kind) {
     case 'memory': {
       const { createMemoryStores } = await import('../adapters/memory/stores.js')
-      const doNothing = async (): Promise<undefined> => undefined
-      const now = async (): Promise<Date> => new Date()
-      return {
-        stores: createMemoryStores(),
-        migrate: doNothing,
-        requireSchema: doNothing,
-        check: doNothing,
-        now,
-        connections: () => undefined,
-        close: doNothing
-      }
+      const nothing = async (): Promise<undefined> => undefined
+      const stores = createMemoryStores()
+      const life = { migrate: nothing, requireSchema: nothing, check: nothing, close: nothing }
+      return { stores, clock: undefined, connections: () => undefined, ...life }
     }
     case 'embedded': {
       const { openEmbedded } = await import('../adapters/postgres/database.js')

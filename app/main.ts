@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import type { OpenApi, Serve } from './cli/command-line.js'
-import { endAtInterrupt } from './cli/interrupt.js'
+import { endAtInterrupt } from './cli/terminal.js'
 import { askAtSignals, createStop } from './serve/stop.js'
 
 const argv = process.argv.slice(2)

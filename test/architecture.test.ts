@@ -50,23 +50,11 @@ const ROOMS: Record<string, { readonly rooms: readonly string[]; readonly packag
   },
   'app/defaults.ts': { rooms: [], packages: [] },
   'app/version.ts': { rooms: [], packages: ['node:', 'heroes/package.json'] },
-  'app/database-url.ts': { rooms: [], packages: ['node:'] },
-  'app/setting-kinds.ts': { rooms: ['core'], packages: ['node:'] },
-  'app/settings.ts': {
-    rooms: ['core', 'app/database-url.ts', 'app/defaults.ts', 'app/setting-kinds.ts'],
-    packages: []
-  },
-  'app/settings-advice.ts': { rooms: ['app/settings.ts'], packages: [] },
-  'app/clock-offset.ts': { rooms: [], packages: [] },
+  'app/database.ts': { rooms: ['core'], packages: [] },
+  'app/settings': { rooms: ['core', 'app/defaults.ts'], packages: ['node:'] },
+  'app/doctor': { rooms: ['app/compose.ts', 'app/settings'], packages: ['node:'] },
   'app/compose.ts': {
-    rooms: [
-      'core',
-      'app/settings.ts',
-      'app/clock-offset.ts',
-      'adapters/memory',
-      'adapters/postgres',
-      'adapters/crypto'
-    ],
+    rooms: ['core', 'app/database.ts', 'app/settings', 'adapters/memory', 'adapters/postgres', 'adapters/crypto'],
     packages: []
   },
   'app/control': { rooms: ['core', 'app/version.ts'], packages: ['node:'] },
@@ -77,23 +65,15 @@ const ROOMS: Record<string, { readonly rooms: readonly string[]; readonly packag
       'app/http',
       'app/http/server.ts',
       'app/compose.ts',
-      'app/settings.ts',
-      'app/settings-advice.ts',
-      'app/clock-offset.ts'
+      'app/database.ts',
+      'app/doctor',
+      'app/settings'
     ],
     packages: ['node:', 'fastify', 'pino', 'prom-client']
   },
   'app/embedding.ts': { rooms: ['app/http/server.ts', 'app/http/routes', 'app/serve'], packages: ['fastify'] },
   'app/cli': {
-    rooms: [
-      'core',
-      'app/control',
-      'app/compose.ts',
-      'app/settings.ts',
-      'app/settings-advice.ts',
-      'app/clock-offset.ts',
-      'app/version.ts'
-    ],
+    rooms: ['core', 'app/control', 'app/compose.ts', 'app/doctor', 'app/settings', 'app/database.ts', 'app/version.ts'],
     packages: ['node:', 'commander', 'csv-parse']
   },
   'app/main.ts': { rooms: ['app/cli', 'app/serve'], packages: [] }
@@ -198,9 +178,9 @@ t.test('an import that breaks the rule is found, however it is written', async t
     ['app/http/http.ts', "import { heroRoutes } from './routes/heroes.js'"],
     ['app/http/errors.ts', "import { buildServer } from './server.js'"],
     ['app/http/routes/heroes.ts', "import 'drizzle-orm/pg-core'"],
-    ['app/http/routes/heroes.ts', "import type { Settings } from '../../settings.js'"],
+    ['app/http/routes/heroes.ts', "import type { Settings } from '../../settings/settings.js'"],
     ['app/http/server.ts', "import { memory } from '../../adapters/memory/stores.js'"],
-    ['app/settings.ts', "import { compose } from './compose.js'"],
+    ['app/settings/settings.ts', "import { compose } from '../compose.js'"],
     ['app/compose.ts', "import 'postgres'"],
     ['app/cli/users.ts', "import { buildServer } from '../http/server.js'"],
     ['app/serve/serve.ts', "import { runCommand } from '../cli/command-line.js'"],

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
-import { settingsHelp } from '../app/settings.js'
+import { settingsHelp } from '../app/settings/settings.js'
 import { ask } from './support/process.js'
 
 const root = join(import.meta.dirname, '..')

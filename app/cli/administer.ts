@@ -1,12 +1,12 @@
-import { DomainError } from '../../core/index.js'
-import { compose, folderInUse, type NameIndexLack, prepareSchema } from '../compose.js'
+import { DomainError, type Events } from '../../core/index.js'
+import { compose, folderInUse, prepareSchema } from '../compose.js'
 import type { Administration } from '../control/protocol.js'
-import { type Environment, readSettings, type Settings } from '../settings.js'
-import { createEventLines } from './events.js'
-import type { StatusLine } from './status-line.js'
+import type { NameIndexLack } from '../database.js'
+import { type Environment, readSettings, type Settings } from '../settings/settings.js'
+import type { StatusLine } from './terminal.js'
 
 /** What a command does with the use cases. `lacks`: what the database lacks and the service can do without. */
-export type Work = (useCases: Administration, lacks: readonly NameIndexLack[]) => Promise<void>
+export type Work<Result> = (useCases: Administration, lacks: readonly NameIndexLack[]) => Promise<Result>
 
 /**
  * Opens the database, updates its schema, runs `work` and closes the database. Where a service has the embedded
@@ -15,7 +15,7 @@ export type Work = (useCases: Administration, lacks: readonly NameIndexLack[]) =
 export const administer = async (
   env: Environment,
   stderr: Pick<StatusLine, 'write'>,
-  work: Work,
+  work: Work<void>,
   changes: Partial<Settings> = {}
 ): Promise<void> => {
   const settings = { ...readSettings(env), ...changes }
@@ -40,3 +40,12 @@ export const administer = async (
     await composition.database.close()
   }
 }
+
+/** Writes each event as one line of JSON, in the form of the service's log. Not by pino, which takes long to load. */
+const createEventLines = (level: string, output: Pick<StatusLine, 'write'>): Events => ({
+  emit(event) {
+    // Events have the level `info`, which is 30 in pino's lines.
+    if (!['trace', 'debug', 'info'].includes(level)) return
+    output.write(`${JSON.stringify({ level: 30, time: Date.now(), ...event })}\n`)
+  }
+})

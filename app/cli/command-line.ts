@@ -1,18 +1,16 @@
 import { Command, CommanderError } from 'commander'
-import { type Environment, readSettings, SettingError, type Settings, settingsHelp } from '../settings.js'
+import { type Finding, lacksNameIndex } from '../doctor/advice.js'
+import { examine } from '../doctor/doctor.js'
+import { type Environment, readSettings, SettingError, type Settings, settingsHelp } from '../settings/settings.js'
 import { version } from '../version.js'
 import { administer } from './administer.js'
-import { addClientCommands } from './clients.js'
-import type { CommandContext } from './context.js'
-import { addDoctorCommand } from './doctor.js'
-import { addHeroCommands } from './heroes.js'
-import { INTERRUPTED } from './interrupt.js'
+import { clientCommands } from './clients.js'
+import { addCommands, type CommandContext, type CommandEntry, type JsonOption } from './command.js'
+import { heroCommands } from './heroes.js'
 import { printable, toPrintableJson } from './printable.js'
-import { addScopeCommands } from './scopes.js'
-import { addServiceCommands } from './service.js'
-import { createStatusLine } from './status-line.js'
-import { InterruptedError, type Terminal, UsageError, writeAll } from './terminal.js'
-import { addUserCommands } from './users.js'
+import { scopeCommands } from './scopes.js'
+import { createStatusLine, INTERRUPTED, InterruptedError, type Terminal, UsageError, writeAll } from './terminal.js'
+import { userCommands } from './users.js'
 
 const FIRST_STEPS = `To begin:
 
@@ -49,14 +47,17 @@ export const runCommand = async (
   const refuse = (reason: string): void => {
     stderr.write(`heroes: ${printable(reason.trim().replaceAll(/\s*\n\s*/g, ' '))}\n`)
   }
+  const print: CommandContext['print'] = ({ json }, [value, lines]) =>
+    writeAll(stdout, [json ? `${toPrintableJson(value)}\n` : lines.map(line => `${printable(line)}\n`).join('')])
   const context: CommandContext = {
     env,
     terminal,
     status: stderr,
     refuse,
-    withUseCases: (work, changes) => administer(env, stderr, work, changes),
-    print: (json, value, lines) =>
-      writeAll(stdout, [json ? `${toPrintableJson(value)}\n` : lines.map(line => `${printable(line)}\n`).join('')])
+    print,
+    withUseCases: work => administer(env, stderr, work),
+    show: (options, work, changes) =>
+      administer(env, stderr, async (useCases, lacks) => print(options, await work(useCases, lacks)), changes)
   }
   let help = ''
   const program = new Command('heroes')
@@ -72,15 +73,19 @@ export const runCommand = async (
     })
     .version(version, '--version', 'print the version')
     .addHelpText('after', () => `\nSettings (environment):\n${settingsHelp()}`)
-  const serveUntilAsked = async (): Promise<void> => {
-    exitCode = await serve(readSettings(env), stdout)
-  }
-  addServiceCommands(program, context, serveUntilAsked, () => openApi(readSettings(env)))
-  addClientCommands(program, context)
-  addScopeCommands(program, context)
-  addUserCommands(program, context)
-  addHeroCommands(program, context)
-  addDoctorCommand(program, context)
+  program
+    .command('serve')
+    .description('migrates the database and serves')
+    .action(async () => {
+      exitCode = await serve(readSettings(env), stdout)
+    })
+  const group = (name: string, description: string, entries: readonly CommandEntry[]): void =>
+    addCommands(program.command(name).description(description), terminal, entries)
+  addCommands(program, terminal, serviceCommands(context, openApi))
+  group('client', 'registers and changes OAuth clients', clientCommands(context))
+  group('scope', 'says in words what a scope opens, for the login page', scopeCommands(context))
+  group('user', 'administers users', userCommands(context))
+  addCommands(program, terminal, [...heroCommands(context), doctorCommand(context)])
 
   const words = withHelpInGroup(argv, program)
 
@@ -108,6 +113,45 @@ export const runCommand = async (
     return error instanceof SettingError || error instanceof UsageError ? 2 : 1
   }
 }
+
+const serviceCommands = ({ env, terminal, show }: CommandContext, openApi: OpenApi): readonly CommandEntry[] => [
+  {
+    words: 'migrate',
+    description: 'applies pending migrations',
+    action: (options: JsonOption) =>
+      show(
+        options,
+        async (_useCases, lacks) => {
+          const lines = lacks.map(lacksNameIndex).map(({ message, advice }) => `But ${message}; ${advice}`)
+          return [{ upToDate: true }, ['The database is up to date.', ...lines]]
+        },
+        { migrate: true }
+      )
+  },
+  {
+    words: 'openapi',
+    description: 'prints the OpenAPI document, without a database',
+    json: 'print it as one line',
+    action: async ({ json }: JsonOption) => {
+      const document: unknown = JSON.parse(await openApi(readSettings(env)))
+      await writeAll(terminal.stdout, [`${JSON.stringify(document, null, json ? 0 : 2)}\n`])
+    }
+  }
+]
+
+const doctorCommand = ({ env, print }: CommandContext): CommandEntry => ({
+  words: 'doctor',
+  description: 'says what is fine, risky or wrong about the settings and the database, and changes nothing',
+  action: async (options: JsonOption) => {
+    const findings = await examine(env)
+    await print(options, [findings, findings.map(toLine)])
+    const bad = findings.filter(({ verdict }) => verdict === 'wrong').length
+    if (bad > 0) throw new Error(`${bad} of ${findings.length} checks ${bad === 1 ? 'is' : 'are'} wrong`)
+  }
+})
+
+const toLine = ({ check, verdict, message, advice }: Finding): string =>
+  `${verdict.padEnd(5)}  ${check.padEnd(19)}  ${message}${advice === undefined ? '' : `; ${advice}`}`
 
 /**
  * `help client add` as `client help add`. Of the words behind `help`, commander reads the first alone, and so would show

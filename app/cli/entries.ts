@@ -1,19 +1,70 @@
-import type { Line } from './lines.js'
-
-/** What a file says in one place: a value, or why there is none. `number` is that of its first line. */
-export type Entry =
-  | { readonly number: number; readonly value: unknown }
+/** What a file has in one place, or what is wrong there. `number` is that of its first line. */
+export type Entry<Value> =
+  | { readonly number: number; readonly value: Value }
   | { readonly number: number; readonly fault: string }
 
-/** The values of JSON lines. Lines of white space alone are left out. */
-export async function* readJsonLines(lines: AsyncIterable<Line>): AsyncGenerator<Entry> {
-  for await (const line of lines) {
-    if ('fault' in line) yield line
-    else if (line.text.trim() !== '') yield parseJson(line.number, line.text)
+/** In bytes. A line of a hero or a user has a few thousand at most. */
+const LONGEST = 65_536
+const LINE_FEED = 10
+const BYTE_ORDER_MARK = '\ufeff'
+
+/**
+ * The lines of UTF-8, without their line feeds and without a byte order mark at the beginning. However long a line is,
+ * no more than 64 kB of it are kept. Not by node:readline, which keeps lines of any length and replaces bytes that are no
+ * UTF-8.
+ */
+export async function* readLines(input: AsyncIterable<Buffer | string>): AsyncGenerator<Entry<string>> {
+  let number = 0
+  let length = 0
+  let parts: Buffer[] = []
+
+  const keep = (part: Buffer): void => {
+    length += part.length
+    if (length <= LONGEST) parts.push(part)
+    else parts = []
+  }
+
+  const take = (): Entry<string> => {
+    number += 1
+    const bytes = length <= LONGEST ? Buffer.concat(parts) : undefined
+    length = 0
+    parts = []
+    if (bytes === undefined) return { number, fault: `it is longer than ${LONGEST} bytes` }
+    const text = decode(bytes)
+    if (text === undefined) return { number, fault: 'it is not UTF-8' }
+    return { number, value: number === 1 && text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text }
+  }
+
+  for await (const chunk of input) {
+    const bytes = Buffer.from(chunk)
+    let start = 0
+    for (let end = bytes.indexOf(LINE_FEED); end !== -1; end = bytes.indexOf(LINE_FEED, start)) {
+      keep(bytes.subarray(start, end))
+      yield take()
+      start = end + 1
+    }
+    keep(bytes.subarray(start))
+  }
+  if (length > 0) yield take()
+}
+
+const decode = (bytes: Buffer): string | undefined => {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return undefined
   }
 }
 
-const parseJson = (number: number, text: string): Entry => {
+/** The values of JSON lines. Lines of white space alone are left out. */
+export async function* readJsonLines(lines: AsyncIterable<Entry<string>>): AsyncGenerator<Entry<unknown>> {
+  for await (const line of lines) {
+    if ('fault' in line) yield line
+    else if (line.value.trim() !== '') yield parseJson(line.number, line.value)
+  }
+}
+
+const parseJson = (number: number, text: string): Entry<unknown> => {
   try {
     return { number, value: JSON.parse(text) }
   } catch {
@@ -28,16 +79,16 @@ const MOST_CHARACTERS = 65_536
 /**
  * The rows of CSV (RFC 4180) as objects with the keys of the header. The header must be made of `known` keys and have
  * all that are `required`. Rejects when it is not. Empty lines are left out. A row that is wrong ends with its line, so
- * that a quote that is never closed costs this line alone.
+ * that a quote that is never closed costs this line alone: csv-parse by itself would take the rest of the file for a field.
  */
 export async function* readCsv(
-  lines: AsyncIterable<Line>,
+  lines: AsyncIterable<Entry<string>>,
   known: readonly string[],
   required: readonly string[]
-): AsyncGenerator<Entry> {
+): AsyncGenerator<Entry<unknown>> {
   const rows = readRows(lines)
   const first = await rows.next()
-  const header = first.done || 'fault' in first.value ? [] : first.value.fields
+  const header = first.done || 'fault' in first.value ? [] : first.value.value
   const isSound =
     required.every(key => header.includes(key)) &&
     header.every((key, index) => known.includes(key) && header.indexOf(key) === index)
@@ -45,23 +96,21 @@ export async function* readCsv(
     throw new Error(`line 1: the header must name the columns, of which there may be: ${known.join(', ')}`)
   }
   for await (const row of rows) {
-    if ('fault' in row) yield row
-    else if (row.fields.length === header.length) {
-      const { number, fields } = row
-      yield { number, value: Object.fromEntries(header.map((key, index) => [key, fields[index]])) }
-    } else {
-      const { number, fields } = row
-      const count = `${fields.length} ${fields.length === 1 ? 'field' : 'fields'}`
-      yield { number, fault: `it has ${count}, and the header has ${header.length}` }
+    if ('fault' in row) {
+      yield row
+      continue
     }
+    const { number, value: fields } = row
+    if (fields.length === header.length) {
+      yield { number, value: Object.fromEntries(header.map((key, index) => [key, fields[index]])) }
+      continue
+    }
+    const count = `${fields.length} ${fields.length === 1 ? 'field' : 'fields'}`
+    yield { number, fault: `it has ${count}, and the header has ${header.length}` }
   }
 }
 
-type Row =
-  | { readonly number: number; readonly fields: readonly string[] }
-  | { readonly number: number; readonly fault: string }
-
-async function* readRows(lines: AsyncIterable<Line>): AsyncGenerator<Row> {
+async function* readRows(lines: AsyncIterable<Entry<string>>): AsyncGenerator<Entry<readonly string[]>> {
   const { parse } = await import('csv-parse/sync')
   const parseRow = (text: string): readonly string[] | undefined => {
     try {
@@ -74,8 +123,8 @@ async function* readRows(lines: AsyncIterable<Line>): AsyncGenerator<Row> {
 
   const unread = lines[Symbol.asyncIterator]()
   /** Lines that were read for a row to which they do not belong. */
-  let ahead: Line[] = []
-  const next = async (): Promise<Line | undefined> => ahead.shift() ?? (await unread.next()).value
+  let ahead: Entry<string>[] = []
+  const next = async (): Promise<Entry<string> | undefined> => ahead.shift() ?? (await unread.next()).value
 
   for (let line = await next(); line !== undefined; line = await next()) {
     if ('fault' in line) {
@@ -83,17 +132,17 @@ async function* readRows(lines: AsyncIterable<Line>): AsyncGenerator<Row> {
       continue
     }
     const { number } = line
-    const further: Line[] = []
-    let text = line.text
+    const further: Entry<string>[] = []
+    let text = line.value
     // While the quotes of a row are odd in number, a field in quotes goes on in the next line.
     let isOpen = hasOddQuotes(text)
     while (isOpen && further.length < MOST_LINES) {
       const more = await next()
       if (more === undefined) break
       further.push(more)
-      if ('fault' in more || text.length + more.text.length >= MOST_CHARACTERS) break
-      text += `\n${more.text}`
-      isOpen = !hasOddQuotes(more.text)
+      if ('fault' in more || text.length + more.value.length >= MOST_CHARACTERS) break
+      text += `\n${more.value}`
+      isOpen = !hasOddQuotes(more.value)
     }
     text = text.replace(/\r$/, '')
     if (text === '') continue
@@ -101,7 +150,7 @@ async function* readRows(lines: AsyncIterable<Line>): AsyncGenerator<Row> {
     if (fields === undefined) {
       ahead = [...further, ...ahead]
       yield { number, fault: 'it is not CSV: a quote is in the wrong place' }
-    } else yield { number, fields }
+    } else yield { number, value: fields }
   }
 }
 

@@ -1,10 +1,26 @@
-import type { Command } from 'commander'
 import type { NewHero } from '../../core/index.js'
 import type { Administration } from '../control/protocol.js'
-import type { CommandContext } from './context.js'
+import type { CommandContext, CommandEntry, JsonOption } from './command.js'
 import { type Kind, runImport } from './importing.js'
 import { toPrintableJson } from './printable.js'
 import { writeAll } from './terminal.js'
+
+export const heroCommands = (context: CommandContext): readonly CommandEntry[] => [
+  {
+    words: 'export',
+    description: 'prints the heroes as JSON lines, without their ids',
+    json: 'print one JSON array',
+    action: ({ json }: JsonOption) =>
+      context.withUseCases(useCases =>
+        writeAll(context.terminal.stdout, json ? asArray(heroTexts(useCases)) : asLines(heroTexts(useCases)))
+      )
+  },
+  {
+    words: 'import <file>',
+    description: 'stores heroes of JSON lines ({"name":...}), or of a .csv file with a header; - reads stdin',
+    action: (file: string, options: JsonOption) => runImport(context, HEROES, file, options)
+  }
+]
 
 const HEROES: Kind<NewHero> = {
   nouns: ['hero', 'heroes'],
@@ -13,24 +29,6 @@ const HEROES: Kind<NewHero> = {
   batch: 1000,
   toItem: textOf => ({ name: textOf('name') }),
   store: (useCases, heroes) => useCases.importHeroes(heroes)
-}
-
-export const addHeroCommands = (program: Command, context: CommandContext): void => {
-  program
-    .command('export')
-    .description('prints the heroes as JSON lines, without their ids')
-    .option('--json', 'print one JSON array')
-    .action(({ json }: { json?: true }) =>
-      context.withUseCases(useCases =>
-        writeAll(context.terminal.stdout, json ? asArray(heroTexts(useCases)) : asLines(heroTexts(useCases)))
-      )
-    )
-
-  program
-    .command('import <file>')
-    .description('stores heroes of JSON lines ({"name":...}), or of a .csv file with a header; - reads stdin')
-    .option('--json', 'print JSON')
-    .action((file: string, { json }: { json?: true }) => runImport(context, HEROES, file, json))
 }
 
 /** How many heroes are read at a time. */

@@ -1,9 +1,8 @@
 import { open } from 'node:fs/promises'
 import type { ImportOutcome } from '../../core/index.js'
 import type { Administration } from '../control/protocol.js'
-import type { CommandContext } from './context.js'
-import { type Entry, readCsv, readJsonLines } from './entries.js'
-import { readLines } from './lines.js'
+import type { CommandContext, JsonOption } from './command.js'
+import { type Entry, readCsv, readJsonLines, readLines } from './entries.js'
 
 /** A kind of record that a file may bring. */
 export interface Kind<Item> {
@@ -18,9 +17,6 @@ export interface Kind<Item> {
   store(useCases: Administration, items: readonly Item[]): Promise<readonly ImportOutcome[]>
 }
 
-/** An entry of a file that has the form of a record, or what is wrong with it. */
-type Read<Item> = { readonly number: number; readonly item: Item } | { readonly number: number; readonly fault: string }
-
 /**
  * Stores the records of a file, `-` for stdin, batch by batch, and prints how many there were. Tells of each wrong line
  * with its number and goes on. Rejects at the end when there was one.
@@ -29,17 +25,17 @@ export const runImport = async <Item>(
   { terminal, status, withUseCases, print, refuse }: CommandContext,
   { nouns: [one, many], batch: size, store, ...kind }: Kind<Item>,
   file: string,
-  json: boolean | undefined
+  options: JsonOption
 ): Promise<void> => {
   const counts = { imported: 0, present: 0, refused: 0 }
   const source = await openSource(file, terminal.stdin)
 
-  const flush = async (useCases: Administration, batch: readonly Read<Item>[]): Promise<void> => {
-    const sound = batch.filter(read => 'item' in read)
-    const wrong = batch.filter(read => 'fault' in read)
+  const flush = async (useCases: Administration, batch: readonly Entry<Item>[]): Promise<void> => {
+    const sound = batch.filter(entry => 'value' in entry)
+    const wrong = batch.filter(entry => 'fault' in entry)
     const outcomes = await store(
       useCases,
-      sound.map(({ item }) => item)
+      sound.map(({ value }) => value)
     )
     for (const [index, { number }] of sound.entries()) {
       const outcome = outcomes[index]
@@ -56,9 +52,9 @@ export const runImport = async <Item>(
   }
 
   await withUseCases(async useCases => {
-    let batch: Read<Item>[] = []
+    let batch: Entry<Item>[] = []
     for await (const entry of readEntries(file, source.chunks, kind)) {
-      batch.push(readRecord(entry, kind))
+      batch.push(toRecord(entry, kind))
       if (batch.length < size) continue
       await flush(useCases, batch)
       batch = []
@@ -69,8 +65,9 @@ export const runImport = async <Item>(
     return source.close()
   })
   const count = (number: number): string => `${number} ${number === 1 ? one : many}`
-  await print(json, counts, [
-    `${count(counts.imported)} imported, ${counts.present} there already, ${counts.refused} refused`
+  await print(options, [
+    counts,
+    [`${count(counts.imported)} imported, ${counts.present} there already, ${counts.refused} refused`]
   ])
   if (counts.refused > 0) {
     throw new Error(`${counts.refused} ${counts.refused === 1 ? 'line was' : 'lines were'} refused`)
@@ -113,12 +110,12 @@ const readEntries = (
   file: string,
   chunks: Source['chunks'],
   { keys, hasCsv }: Pick<Kind<unknown>, 'keys' | 'hasCsv'>
-): AsyncIterable<Entry> => {
+): AsyncIterable<Entry<unknown>> => {
   const lines = readLines(chunks)
   return hasCsv && /\.csv$/i.test(file) ? readCsv(lines, [...keys, 'id'], keys) : readJsonLines(lines)
 }
 
-const readRecord = <Item>(entry: Entry, { keys, toItem }: Pick<Kind<Item>, 'keys' | 'toItem'>): Read<Item> => {
+const toRecord = <Item>(entry: Entry<unknown>, { keys, toItem }: Pick<Kind<Item>, 'keys' | 'toItem'>): Entry<Item> => {
   if ('fault' in entry) return entry
   const { number, value } = entry
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -129,7 +126,7 @@ const readRecord = <Item>(entry: Entry, { keys, toItem }: Pick<Kind<Item>, 'keys
   if (wrong !== undefined) return { number, fault: `${wrong} must be a text` }
   const isKnown = (key: string): boolean => key === 'id' || keys.includes(key)
   if (![...fields.keys()].every(isKnown)) return { number, fault: `it has a key other than ${keys.join(', ')}` }
-  return { number, item: toItem(key => String(fields.get(key))) }
+  return { number, value: toItem(key => String(fields.get(key))) }
 }
 
 const BAR_LENGTH = 24

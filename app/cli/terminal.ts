@@ -15,6 +15,17 @@ export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
+/** The exit code of a command that Ctrl-C has ended, as a shell has it for SIGINT. */
+export const INTERRUPTED = 130
+
+/** Makes SIGINT end the process with {@link INTERRUPTED}. */
+export const endAtInterrupt = (process: {
+  once(signal: 'SIGINT', listener: () => void): unknown
+  exit(code: number): unknown
+}): void => {
+  process.once('SIGINT', () => process.exit(INTERRUPTED))
+}
+
 /** Somebody has pressed Ctrl-C at a question. */
 export class InterruptedError extends Error {
   override readonly name = 'InterruptedError'
@@ -112,4 +123,40 @@ const hiddenQuestions = ({ stdin, stderr }: Terminal): ((prompt: string) => Prom
     return line.value
   }
   return Object.assign(ask, { close: () => lines.close() })
+}
+
+/** Writes lines and, on a terminal, a status below them that changes in its place. */
+export interface StatusLine {
+  write(text: string): void
+  /** Shows the status in place of the last one, ten times a second at most. Does nothing where there is no terminal. */
+  show(status: () => string): void
+  /** Removes the status. */
+  clear(): void
+}
+
+const PAUSE_MILLISECONDS = 100
+/** ECMA-48: to the beginning of the line, and erase it. */
+const ERASE = '\r\u001b[K'
+
+export const createStatusLine = (output: NodeJS.WritableStream & { readonly isTTY?: boolean }): StatusLine => {
+  let isShown = false
+  let shownAt = Number.NEGATIVE_INFINITY
+  const clear = (): void => {
+    if (isShown) output.write(ERASE)
+    isShown = false
+  }
+  return {
+    write(text) {
+      clear()
+      output.write(text)
+    },
+    show(status) {
+      const now = performance.now()
+      if (output.isTTY !== true || now - shownAt < PAUSE_MILLISECONDS) return
+      shownAt = now
+      isShown = true
+      output.write(ERASE + status())
+    },
+    clear
+  }
 }

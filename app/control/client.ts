@@ -1,10 +1,15 @@
-import { once } from 'node:events'
-import { createConnection, type Socket } from 'node:net'
+import { type IncomingMessage, type RequestOptions, request } from 'node:http'
+import { deserialize, serialize } from 'node:v8'
 import { DomainError, type Events } from '../../core/index.js'
 import { version } from '../version.js'
-import { readFrames, sendFrame } from './frames.js'
-import type { Administration, Greeting, Method, Reply } from './protocol.js'
-import { openSocketPath } from './socket-path.js'
+import {
+  ADMINISTRATION,
+  type Administration,
+  type Answer,
+  openSocketPath,
+  readBody,
+  VERSION_HEADER
+} from './protocol.js'
 
 /** The use cases of the service that runs on a folder. */
 export interface RunningService {
@@ -16,8 +21,8 @@ export interface RunningService {
 const GREETING_MILLISECONDS = 10_000
 
 /**
- * Calls the service that runs on the folder. Its events are told here as well. Undefined when nobody listens there.
- * Rejects when the service has another version, and when it says nothing for `patience` milliseconds.
+ * Finds the service that runs on the folder. What its use cases emit is emitted here as well. Undefined when nobody
+ * listens there. Rejects when the service has another version, and when it says nothing for `patience` milliseconds.
  */
 export const callService = async (
   folder: string,
@@ -25,65 +30,48 @@ export const callService = async (
   patience = GREETING_MILLISECONDS
 ): Promise<RunningService | undefined> => {
   const place = openSocketPath(folder)
-  const socket = place && (await connect(place.path).finally(place.release))
-  if (socket === undefined) return undefined
-  // What goes wrong with the connection ends the iteration over its messages.
-  socket.on('error', () => {})
-  const messages = readFrames(socket)
-  const next = async (otherwise: string) => {
-    const { value } = await messages.next().catch(() => ({ value: undefined }))
-    if (value === undefined) throw new Error(otherwise)
-    return value
-  }
-  socket.setTimeout(patience, () => socket.destroy())
-  const greeting: Greeting = await next('the service that runs does not answer: see whether it is stopped, or end it')
-  socket.setTimeout(0)
-  if (greeting.version !== version) {
-    socket.destroy()
-    throw new Error(`the service that runs is version ${greeting.version}, and this is ${version}: stop it first`)
-  }
-  const call = async <Result>(method: Method, args: readonly unknown[]): Promise<Result> => {
-    sendFrame(socket, { method, args })
-    for (;;) {
-      const reply: Reply<Result> = await next('the service has ended, and may or may not have done this; try again')
-      if ('event' in reply) events.emit(reply.event)
-      else if ('refusal' in reply) throw new DomainError(reply.refusal.code, reply.refusal.message)
-      else if ('failure' in reply) throw new Error(reply.failure)
-      else return reply.value
-    }
-  }
-  return { useCases: remoteUseCases(call), close: () => socket.destroy() }
-}
-
-/** Undefined when nobody listens. */
-const connect = async (path: string): Promise<Socket | undefined> => {
-  const socket = createConnection(path)
+  if (place === undefined) return undefined
   try {
-    await once(socket, 'connect')
-    return socket
-  } catch {
-    return undefined
+    await requireVersion(place.path, patience)
+  } catch (error) {
+    place.release()
+    if (isNobodyThere(error)) return undefined
+    throw error
   }
+  const call = async (name: string, args: readonly unknown[]): Promise<unknown> => {
+    const options = { socketPath: place.path, method: 'POST', path: `/${name}` }
+    const { body } = await exchange(options, serialize(args)).catch(() => {
+      throw new Error('the service has ended, and may or may not have done this; try again')
+    })
+    const { events: emitted, outcome }: Answer = deserialize(body)
+    for (const event of emitted) events.emit(event)
+    if ('refusal' in outcome) throw new DomainError(outcome.refusal.code, outcome.refusal.message)
+    if ('failure' in outcome) throw new Error(outcome.failure)
+    return outcome.result
+  }
+  // `unknown[]`, as each use case has a type of its own. What it returns there is what its call returns here.
+  const entries = ADMINISTRATION.map((name): unknown[] => [name, (...args: unknown[]) => call(name, args)])
+  return { useCases: Object.fromEntries(entries), close: place.release }
 }
 
-type CallMethod = <Result>(method: Method, args: readonly unknown[]) => Promise<Result>
+const isNobodyThere = (error: unknown): boolean => Object(error).syscall === 'connect'
 
-const remoteUseCases = (call: CallMethod): Administration => ({
-  addClient: (...args) => call('addClient', args),
-  changeClient: (...args) => call('changeClient', args),
-  findClient: (...args) => call('findClient', args),
-  heroPage: (...args) => call('heroPage', args),
-  importHeroes: (...args) => call('importHeroes', args),
-  importUsers: (...args) => call('importUsers', args),
-  listClients: (...args) => call('listClients', args),
-  listScopeTexts: (...args) => call('listScopeTexts', args),
-  registerUser: (...args) => call('registerUser', args),
-  removeClient: (...args) => call('removeClient', args),
-  removeScopeText: (...args) => call('removeScopeText', args),
-  removeUser: (...args) => call('removeUser', args),
-  revokeUser: (...args) => call('revokeUser', args),
-  rotateSecret: (...args) => call('rotateSecret', args),
-  setPassword: (...args) => call('setPassword', args),
-  setScopeText: (...args) => call('setScopeText', args),
-  userPage: (...args) => call('userPage', args)
-})
+const requireVersion = async (socketPath: string, patience: number): Promise<void> => {
+  const signal = AbortSignal.timeout(patience)
+  const found = await exchange({ socketPath, signal }).catch((error: unknown) => {
+    if (isNobodyThere(error)) throw error
+    throw new Error('the service that runs does not answer: see whether it is stopped, or end it')
+  })
+  if (found.version === version) return
+  throw new Error(`the service that runs is version ${found.version}, and this is ${version}: stop it first`)
+}
+
+/** One request on a connection of its own. Rejects when no whole answer comes. */
+const exchange = (options: RequestOptions, body?: Buffer): Promise<{ version: string; body: Buffer }> =>
+  new Promise((resolve, reject) => {
+    const answered = async (answer: IncomingMessage): Promise<void> =>
+      resolve({ version: String(answer.headers[VERSION_HEADER]), body: await readBody(answer) })
+    request({ ...options, agent: false }, answer => answered(answer).catch(reject))
+      .on('error', reject)
+      .end(body)
+  })

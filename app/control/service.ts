@@ -1,11 +1,10 @@
 import { once } from 'node:events'
 import { lstatSync, rmSync } from 'node:fs'
-import { createServer, type Server, type Socket } from 'node:net'
-import { DomainError, type Events, type UseCases } from '../../core/index.js'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { deserialize, serialize } from 'node:v8'
+import { DomainError, type Events, type SecurityEvent, type UseCases } from '../../core/index.js'
 import { version } from '../version.js'
-import { readFrames, sendFrame } from './frames.js'
-import { type Call, METHODS, type Reply } from './protocol.js'
-import { openSocketPath } from './socket-path.js'
+import { ADMINISTRATION, type Answer, openSocketPath, readBody, VERSION_HEADER } from './protocol.js'
 
 /** In milliseconds. How long a call that is under way may take once the service ends. */
 const LAST_CALL = 5000
@@ -22,11 +21,9 @@ export const listenForCommands = async (
 ): Promise<() => Promise<void>> => {
   const place = openSocketPath(folder, descriptors)
   if (place === undefined) throw new Error(`the path of the folder ${folder} is too long for a socket`)
-  const connections = new Set<Connection>()
-  const server = createServer(socket => {
-    const connection = serveConnection(socket, createUseCases, events)
-    connections.add(connection)
-    socket.on('close', () => connections.delete(connection))
+  const server = createServer((request, response) => {
+    // A body that is none, is too long or is cut off.
+    answer(request, response, createUseCases, events).catch(() => response.writeHead(400).end())
   })
   try {
     removeStale(place.path)
@@ -38,8 +35,7 @@ export const listenForCommands = async (
   const end = async (): Promise<void> => {
     const closed = once(server, 'close')
     server.close()
-    for (const { finish } of connections) finish()
-    const cutOff = setTimeout(() => connections.forEach(({ socket }) => void socket.destroy()), lastCall)
+    const cutOff = setTimeout(() => server.closeAllConnections(), lastCall)
     await closed
     clearTimeout(cutOff)
     place.release()
@@ -66,55 +62,38 @@ const bind = async (server: Server, path: string): Promise<void> => {
     process.umask(before)
   }
   await listening
-  // What goes wrong with a single connection ends that connection alone.
-  server.on('error', () => {})
 }
 
-interface Connection {
-  readonly socket: Socket
-  /** Ends the connection, after the answer to the call that is under way. */
-  finish(): void
-}
-
-const serveConnection = (socket: Socket, createUseCases: (events: Events) => UseCases, events: Events): Connection => {
-  let isBusy = false
-  let isEnding = false
+/** Answers a call, and a GET with the version alone. Rejects when the body holds no arguments. */
+const answer = async (
+  request: IncomingMessage,
+  response: ServerResponse,
+  createUseCases: (events: Events) => UseCases,
+  events: Events
+): Promise<void> => {
+  response.setHeader(VERSION_HEADER, version)
+  const called = ADMINISTRATION.find(name => request.url === `/${name}`)
+  if (called === undefined || request.method !== 'POST') {
+    response.writeHead(request.url === '/' ? 200 : 404).end()
+    return
+  }
+  const emitted: SecurityEvent[] = []
   const useCases = createUseCases({
     emit(event) {
       events.emit(event)
-      reply({ event })
+      emitted.push(event)
     }
   })
-  const reply = (message: Reply<unknown>): void => {
-    // The command may have been interrupted.
-    if (socket.writable) sendFrame(socket, message)
-  }
-  const answer = async (): Promise<void> => {
-    for await (const message of readFrames(socket)) {
-      isBusy = true
-      reply(await carryOut(useCases, message))
-      isBusy = false
-      if (isEnding) socket.end()
-    }
-  }
-  socket.on('error', () => {})
-  sendFrame(socket, { version })
-  answer().catch(() => socket.destroy())
-  return {
-    socket,
-    finish() {
-      isEnding = true
-      if (!isBusy) socket.destroy()
-    }
-  }
+  const args: unknown = deserialize(await readBody(request))
+  if (!Array.isArray(args)) throw new TypeError('the body holds no arguments')
+  const outcome = await carryOut(useCases[called], args)
+  const whole: Answer = { events: emitted, outcome }
+  response.end(serialize(whole))
 }
 
-const carryOut = async (useCases: UseCases, message: unknown): Promise<Reply<unknown>> => {
-  const { method, args }: Partial<Call> = Object(message)
+const carryOut = async (useCase: CallableFunction, args: readonly unknown[]): Promise<Answer['outcome']> => {
   try {
-    const known = METHODS.find(each => each === method)
-    if (known === undefined) throw new Error('there is no such method')
-    return { value: await Reflect.apply(useCases[known], undefined, [...Object(args)]) }
+    return { result: await Reflect.apply(useCase, undefined, args) }
   } catch (error) {
     const { message, cause } = Object(error)
     const told = [message, Object(cause).message].filter(text => text !== undefined).join(': ')

@@ -1,7 +1,9 @@
 import type { Logger } from 'pino'
 import { DomainError, type UseCases } from '../../core/index.js'
-import { CLOCK_TOLERANCE_SECONDS, readClockOffset } from '../clock-offset.js'
-import type { Database } from '../compose.js'
+import type { Database } from '../database.js'
+
+/** By how many seconds this machine's clock may differ from the database's before an operator is told. */
+const CLOCK_TOLERANCE_SECONDS = 5
 
 export interface Chores {
   /** Ends the chores. Resolves once none of them is running, or after nine seconds. */
@@ -20,7 +22,7 @@ const STOP_MILLISECONDS = 9000
  */
 export const startChores = (
   useCases: Pick<UseCases, 'sweep'>,
-  database: Pick<Database, 'now'>,
+  database: Pick<Database, 'clock'>,
   log: Pick<Logger, 'warn'>
 ): Chores => {
   const stopping = new AbortController()
@@ -72,8 +74,8 @@ const every = (seconds: number, signal: AbortSignal, log: Pick<Logger, 'warn'>, 
  * and judges tokens by its own clock, so an instance whose clock is far off accepts tokens that the others refuse, or
  * the reverse.
  */
-const compareClocks = async (database: Pick<Database, 'now'>, log: Pick<Logger, 'warn'>): Promise<void> => {
-  const offSeconds = await readClockOffset(database)
+const compareClocks = async (database: Pick<Database, 'clock'>, log: Pick<Logger, 'warn'>): Promise<void> => {
+  const offSeconds = database.clock?.offsetSeconds() ?? 0
   if (Math.abs(offSeconds) > CLOCK_TOLERANCE_SECONDS) {
     log.warn({ offSeconds }, "this machine's clock and the database's differ")
   }

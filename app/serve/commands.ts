@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { Events } from '../../core/index.js'
 import type { Composition } from '../compose.js'
 import { listenForCommands } from '../control/service.js'
-import type { Settings } from '../settings.js'
+import type { Settings } from '../settings/settings.js'
 
 /** Lets commands reach the embedded database, which this process has for itself. Resolves to what ends that. */
 export const takeCommands = async (

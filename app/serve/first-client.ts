@@ -1,7 +1,7 @@
 import { isRedirectUri, type Policy, type UseCases } from '../../core/index.js'
 import { examplePassword } from '../http/example-password.js'
 import { shellWord } from '../http/shell-word.js'
-import type { Settings } from '../settings.js'
+import type { Settings } from '../settings/settings.js'
 
 /** Whether there is a first client, and the page at its redirect URI: for trials, which need no database server. */
 export const isForTrials = ({ database }: Settings): boolean => database.kind !== 'server'

@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { Http } from '../http/http.js'
-import { UnusableSettingError } from '../settings.js'
+import { UnusableSettingError } from '../settings/settings.js'
 
 export interface PortSetting {
   readonly name: 'PORT' | 'METRICS_PORT'

@@ -1,5 +1,5 @@
 import { buildMetricsServer, type Figures } from '../http/server.js'
-import type { Settings } from '../settings.js'
+import type { Settings } from '../settings/settings.js'
 import { listen } from './listen.js'
 import type { ProcessLog } from './log.js'
 

@@ -1,6 +1,6 @@
 import { compose } from '../compose.js'
 import { buildServer } from '../http/server.js'
-import type { Settings } from '../settings.js'
+import type { Settings } from '../settings/settings.js'
 import { isForTrials } from './first-client.js'
 import { createLog } from './log.js'
 import { createSecurityLog } from './security-log.js'

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { type Composition, lacksWrites, mayPrepareLater, type NameIndexLack, prepareSchema } from '../compose.js'
-import type { Settings } from '../settings.js'
+import { type Composition, lacksWrites, mayPrepareLater, prepareSchema } from '../compose.js'
+import type { NameIndexLack } from '../database.js'
+import type { Settings } from '../settings/settings.js'
 import type { Stop } from './stop.js'
 
 /**

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Finding } from '../settings-advice.js'
+import type { Finding } from '../doctor/advice.js'
 
 /** Logs what is risky in a line. */
 export const createWarn =

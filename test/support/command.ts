@@ -6,7 +6,7 @@ import { runCommand, type Serve } from '../../app/cli/command-line.js'
 import { openApi } from '../../app/serve/openapi.js'
 import { serve } from '../../app/serve/serve.js'
 import { createStop } from '../../app/serve/stop.js'
-import type { Environment } from '../../app/settings.js'
+import type { Environment } from '../../app/settings/settings.js'
 import { createDatabase } from './postgres.js'
 
 export interface Ran {

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
-import { settingsHelp } from '../../app/settings.js'
+import { settingsHelp } from '../../app/settings/settings.js'
 import { basic, bearer } from './service.js'
 import { startStopwatch } from './stopwatch.js'
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import t from 'tap'
-import { readLines } from '../../../app/cli/lines.js'
+import { readLines } from '../../../app/cli/entries.js'
 import { heroes, openCommandLine } from '../../support/command.js'
 import { temporaryFolder } from '../../support/process.js'
 
@@ -209,7 +209,7 @@ t.test('a file that cannot be read ends the command with one line that names it'
 
 t.test('lines are counted and decoded the same however the chunks are cut', async t => {
   const content = Buffer.from('\ufeffa\n\n\u{1f9b8}\r\nlast')
-  const expected = ['a', '', '\u{1f9b8}\r', 'last'].map((text, index) => ({ number: index + 1, text }))
+  const expected = ['a', '', '\u{1f9b8}\r', 'last'].map((value, index) => ({ number: index + 1, value }))
   for (let size = 1; size <= content.length; size++) {
     const chunks = async function* () {
       for (let at = 0; at < content.length; at += size) yield content.subarray(at, at + size)

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import t from 'tap'
-import { endAtInterrupt } from '../../../app/cli/interrupt.js'
+import { endAtInterrupt } from '../../../app/cli/terminal.js'
 import { heroes, ONE_LINE, openCommandLine, told, typing } from '../../support/command.js'
 import { PROGRAM } from '../../support/process.js'
 

@@ -1,17 +1,17 @@
 import { once } from 'node:events'
 import { existsSync, mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
-import { connect, createServer } from 'node:net'
+import { createServer as createHttpServer, request } from 'node:http'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
+import { buffer } from 'node:stream/consumers'
+import { deserialize, serialize } from 'node:v8'
 import t, { type Test } from 'tap'
 import { lockFolder } from '../../../adapters/postgres/connection/folder-lock.js'
 import { callService } from '../../../app/control/client.js'
-import { readFrames, sendFrame } from '../../../app/control/frames.js'
-import { METHODS, type Method } from '../../../app/control/protocol.js'
+import { ADMINISTRATION, openSocketPath } from '../../../app/control/protocol.js'
 import { listenForCommands } from '../../../app/control/service.js'
-import { openSocketPath } from '../../../app/control/socket-path.js'
 import { takeCommands } from '../../../app/serve/commands.js'
-import type { DatabaseSettings } from '../../../app/settings.js'
+import type { DatabaseSettings } from '../../../app/settings/settings.js'
 import { type Client, createUseCases, DomainError, type SecurityEvent, type UseCases } from '../../../core/index.js'
 import { told as eventLine, heroes } from '../../support/command.js'
 import { temporaryFolder } from '../../support/process.js'
@@ -45,7 +45,7 @@ t.test('every use case of an operator reaches the service, and its events are to
   const { folder, told } = await open(t)
   const heard: SecurityEvent[] = []
   const { useCases } = await call(t, folder, event => heard.push(event))
-  t.strictSame(Object.keys(useCases).sort(), [...METHODS].sort())
+  t.strictSame(Object.keys(useCases).sort(), [...ADMINISTRATION].sort())
 
   const { client, secret } = await useCases.addClient({
     id: 'app',
@@ -111,31 +111,32 @@ t.test('a refusal comes over with its code and its cause, and a bug with its mes
   t.strictSame((await useCases.userPage({ limit: 1 })).users, [], 'the connection goes on')
 })
 
+/** Sends a request to the socket and resolves to the answer. */
+const send = async (socketPath: string, method: string, path: string, body?: Buffer) => {
+  const sent = request({ socketPath, method, path }).end(body)
+  const [answer] = await once(sent, 'response')
+  return { status: answer.statusCode, body: await buffer(answer) }
+}
+
 t.test('no password hash leaves the service', async t => {
   const { path } = await open(t)
-  const socket = connect(path)
-  t.teardown(() => socket.destroy())
-  const messages = readFrames(socket)
-  const { value: greeting } = await messages.next()
-  t.match(greeting, { version: String })
   const hashedPassword = Buffer.alloc(32).toString('base64')
-  const calls: [method: Method, ...args: unknown[]][] = [
+  const calls: [name: string, ...args: unknown[]][] = [
     ['registerUser', { username: 'ada', password: 'x' }],
     ['importUsers', [{ username: 'grace', hashedPassword, salt: 'x' }]],
     ['setPassword', { username: 'ada', password: 'y' }],
     ['userPage', { after: undefined, limit: 10 }]
   ]
-  for (const [method, ...args] of calls) {
-    sendFrame(socket, { method, args })
-    let text = ''
-    do text = JSON.stringify((await messages.next()).value)
-    while (text.includes('"event"'))
-    t.notMatch(text, /argon2|password|salt/i, method)
-    t.notMatch(text, /failure/, method)
+  for (const [name, ...args] of calls) {
+    const { status, body } = await send(path, 'POST', `/${name}`, serialize(args))
+    t.equal(status, 200)
+    const { outcome } = deserialize(body)
+    t.notMatch(JSON.stringify(outcome), /argon2|password|salt/i, name)
+    t.ok('result' in outcome, name)
   }
 })
 
-t.test('messages of any size, in whatever pieces, arrive', async t => {
+t.test('calls and answers of megabytes arrive', async t => {
   const { folder } = await open(t)
   const { useCases } = await call(t, folder)
   const heroes = Array.from({ length: 1000 }, (_, i) => ({ name: `${i}${'\u{1f9b8}'.repeat(200)}` }))
@@ -144,37 +145,31 @@ t.test('messages of any size, in whatever pieces, arrive', async t => {
     heroes.map(() => 'imported')
   )
   t.equal((await useCases.heroPage({ nameContains: undefined, after: undefined, limit: 1000 })).heroes.length, 1000)
-
-  const path = join(folder, 'socket')
-  const socket = connect(path)
-  const pieces: Buffer[] = []
-  const collector = { write: (bytes: Buffer) => pieces.push(bytes) > 0 }
-  sendFrame(Object.assign(connect(path), collector), { method: 'listClients', args: [] })
-  for (const byte of Buffer.concat([...pieces, ...pieces])) {
-    socket.write(Buffer.from([byte]))
-    await setImmediate()
-  }
-  const replies = readFrames(socket)
-  t.match((await replies.next()).value, { version: /^\d/ })
-  for (let i = 0; i < 2; i++) t.strictSame((await replies.next()).value, { value: [] })
-  socket.destroy()
 })
 
-t.test('what is no call is answered with a failure, and what is no message ends the connection alone', async t => {
+t.test('what is no call is refused, and the service goes on', async t => {
   const { folder, path } = await open(t)
-  const socket = connect(path)
-  const replies = readFrames(socket)
-  await replies.next()
-  for (const message of [undefined, 5, { method: 'issueToken', args: [] }, { method: 'listClients' }]) {
-    sendFrame(socket, message)
-    t.match((await replies.next()).value, { failure: String }, JSON.stringify(message))
+  const none = serialize([])
+  for (const [method, url, body, status] of [
+    ['POST', '/issueToken', none, 404],
+    ['POST', '/constructor', none, 404],
+    ['GET', '/listClients', undefined, 404],
+    ['POST', '/listClients', undefined, 400],
+    ['POST', '/listClients', Buffer.from('[]'), 400],
+    ['POST', '/listClients', serialize(undefined), 400]
+  ] as const) {
+    t.equal((await send(path, method, url, body)).status, status, `${method} ${url} ${body}`)
   }
-  for (const bytes of [Buffer.from([0, 0, 0, 1, 0]), Buffer.alloc(4, 255)]) {
-    const bad = connect(path)
-    bad.on('error', () => {}).resume()
-    bad.write(bytes)
-    await once(bad, 'close')
-  }
+  const { useCases } = await call(t, folder)
+  t.strictSame(await useCases.listClients(), [])
+})
+
+t.test('a call that is longer than any batch is refused, and the service goes on', async t => {
+  const { folder, path } = await open(t)
+  const long = Buffer.alloc(128 * 1024 * 1024 + 1)
+  // The connection ends, whether or not the answer still arrives.
+  const { status } = await send(path, 'POST', '/importHeroes', long).catch(() => ({ status: 400 }))
+  t.equal(status, 400)
   const { useCases } = await call(t, folder)
   t.strictSame(await useCases.listClients(), [])
 })
@@ -244,12 +239,8 @@ t.test('a list of users is printed whole and in columns, however many pages it c
 
 t.test('a service of another version is refused', async t => {
   const folder = temporaryFolder(t)
-  const server = createServer(socket =>
-    sendFrame(
-      socket.on('error', () => {}),
-      { version: '0.0.1' }
-    )
-  ).listen(join(folder, 'socket'))
+  const server = createHttpServer((_request, response) => response.setHeader('heroes-version', '0.0.1').end())
+  server.listen(join(folder, 'socket'))
   await once(server, 'listening')
   t.teardown(() => server.close())
   await t.rejects(callService(folder, NOWHERE), {
@@ -308,12 +299,12 @@ t.test('a call that does not end is cut off', async t => {
 
 t.test('a command that leaves during its call leaves the service as it is', async t => {
   const { listClients, begun, end } = held()
-  const { folder } = await open(t, { listClients })
-  const leaving = await call(t, folder)
-  const called = t.rejects(leaving.useCases.listClients())
+  const { folder, path } = await open(t, { listClients })
+  const leaving = request({ socketPath: path, method: 'POST', path: '/listClients' }).end(serialize([]))
+  const left = t.rejects(once(leaving, 'response'))
   await begun
-  leaving.close()
-  await called
+  leaving.destroy()
+  await left
   end()
   const { useCases } = await call(t, folder)
   t.strictSame(await useCases.listScopeTexts(), [])

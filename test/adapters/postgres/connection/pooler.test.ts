@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { createHosts } from '../../../../adapters/postgres/connection/hosts.js'
 import { openLane } from '../../../../adapters/postgres/connection/lane.js'
 import { compose, prepareSchema } from '../../../../app/compose.js'
-import { readSettings } from '../../../../app/settings.js'
+import { readSettings } from '../../../../app/settings/settings.js'
 import { type FakePooler, startFakePooler } from '../../../support/fake-pooler.js'
 
 t.jobs = 4

@@ -2,10 +2,15 @@ import { writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { checkSettings, readSettings, SettingError, type Settings, settingsHelp } from '../../app/settings.js'
-import { defaultPolicy } from '../../core/index.js'
-import { createAuthority } from '../support/certificates.js'
-import { settingNames, temporaryFolder } from '../support/process.js'
+import {
+  checkSettings,
+  readSettings,
+  SettingError,
+  type Settings,
+  settingsHelp
+} from '../../../app/settings/settings.js'
+import { createAuthority } from '../../support/certificates.js'
+import { settingNames, temporaryFolder } from '../../support/process.js'
 
 /** What is read from a DATABASE_URL of one host that says nothing of it. */
 const UNSAID = {
@@ -85,7 +90,7 @@ t.test('each setting is read', async t => {
     { HEROES_READ_SCOPE: 'heroes.read', HEROES_WRITE_SCOPE: 'heroes' },
     { readScope: 'heroes.read', writeScope: 'heroes' }
   )
-  const policy = (changes: Partial<Settings['policy']>) => ({ policy: { ...defaultPolicy, ...changes } })
+  const policy = (changes: Partial<Settings['policy']>) => ({ policy: { ...readSettings({}).policy, ...changes } })
   read({ ACCESS_TOKEN_TTL: '1' }, policy({ accessTokenSeconds: 1 }))
   read({ REFRESH_TOKEN_TTL: '2' }, policy({ refreshTokenSeconds: 2 }))
   read({ GRANT_TTL: '3' }, policy({ grantSeconds: 3 }))

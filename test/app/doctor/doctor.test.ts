@@ -7,9 +7,9 @@ import { rootCertificates } from 'node:tls'
 import postgres from 'postgres'
 import t from 'tap'
 import { lockFolder } from '../../../adapters/postgres/connection/folder-lock.js'
-import { describeOutage, judgeDatabase } from '../../../app/cli/database-checks.js'
 import type { Inspected } from '../../../app/compose.js'
-import { readSettings } from '../../../app/settings.js'
+import { describeOutage, judgeDatabase } from '../../../app/doctor/database.js'
+import { readSettings } from '../../../app/settings/settings.js'
 import { heroes } from '../../support/command.js'
 import { madeFolder } from '../../support/embedded.js'
 import { createDatabase, execute } from '../../support/postgres.js'
@@ -281,7 +281,7 @@ const SOUND: Exclude<Inspected, string> = {
   nameIndex: undefined,
   missing: [],
   pooled: false,
-  offSeconds: 0.1
+  offsetSeconds: 0.1
 }
 
 const SERVER = 'postgres://u:hunter2@db.example/d'
@@ -331,8 +331,8 @@ t.test('each fact of a server that may cost data, secrets or the service is told
     ['TLS', 'risky', {}, { DATABASE_URL: `${SERVER}?sslmode=verify-ca` }],
     ['TLS', 'risky', {}, { DATABASE_URL: `${SERVER}?sslrootcert=${authorities}` }],
     ['TLS', 'risky', {}, { DATABASE_URL: `${SERVER}?sslmode=allow&sslrootcert=${authorities}` }],
-    ['clock', 'wrong', { offSeconds: 5.1 }],
-    ['clock', 'wrong', { offSeconds: -5.1 }]
+    ['clock', 'wrong', { offsetSeconds: 5.1 }],
+    ['clock', 'wrong', { offsetSeconds: -5.1 }]
   ]
   for (const [check, verdict, changes, settings] of cases) {
     const findings = judge(changes, settings).filter(({ verdict }) => verdict !== 'fine')
@@ -351,7 +351,7 @@ t.test('each fact of a server that may cost data, secrets or the service is told
     ['TLS', 'fine', {}, { DATABASE_URL: `${SERVER}?sslrootcert=system` }],
     ['TLS', 'fine', {}, { DATABASE_URL: `${SERVER}?sslmode=require&sslrootcert=${authorities}` }],
     ['TLS', 'fine', {}, { DATABASE_URL: `${SERVER}?sslmode=verify-ca&sslrootcert=${authorities}` }],
-    ['clock', 'fine', { offSeconds: -5 }]
+    ['clock', 'fine', { offsetSeconds: -5 }]
   ]
   for (const [check, verdict, changes, settings] of fine) {
     t.match(

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { checkSettings, readSettings, settingsHelp } from '../../app/settings.js'
-import { adviseOnSettings, keptSecret, startWarnings } from '../../app/settings-advice.js'
+import { adviseOnSettings, keptSecret, startWarnings } from '../../../app/doctor/advice.js'
+import { checkSettings, readSettings, settingsHelp } from '../../../app/settings/settings.js'
 
 const NONE: ReadonlySet<string> = new Set()
 const advise = (env: Record<string, string>, cores = 2) => adviseOnSettings(readSettings(env), NONE, cores)

@@ -1,4 +1,4 @@
-import type { Settings } from './settings.js'
+import type { Settings } from '../settings/settings.js'
 
 export type Verdict = 'fine' | 'risky' | 'wrong'
 
@@ -25,8 +25,6 @@ export const lacksNameIndex = ({ reason, remedy }: { readonly reason: string; re
 })
 
 interface SettingCheck {
-  /** The setting that is judged. */
-  readonly check: string
   /** The other settings on which the judgement depends. */
   readonly beside?: readonly string[]
   judge(settings: Settings, cores: number): Judgement
@@ -35,9 +33,8 @@ interface SettingCheck {
 }
 
 // The service speaks HTTP alone: beyond this machine nothing is secret unless something in front of it ends TLS.
-const CHECKS: readonly SettingCheck[] = [
-  {
-    check: 'HOST',
+const CHECKS: Readonly<Record<string, SettingCheck>> = {
+  HOST: {
     beside: ['PUBLIC_URL'],
     judge: ({ host, publicUrl }) => {
       if (isThisMachine(host)) return fine(`${host} is reached from this machine alone`)
@@ -52,8 +49,7 @@ const CHECKS: readonly SettingCheck[] = [
     },
     warns: () => true
   },
-  {
-    check: 'PUBLIC_URL',
+  PUBLIC_URL: {
     judge: ({ publicUrl }) => {
       if (isHttps(publicUrl)) return fine(`${publicUrl} is reached over TLS`)
       if (publicUrl === undefined) return fine('unset: the service is for this machine alone')
@@ -64,8 +60,7 @@ const CHECKS: readonly SettingCheck[] = [
       )
     }
   },
-  {
-    check: 'TRUST_PROXY',
+  TRUST_PROXY: {
     beside: ['PUBLIC_URL'],
     judge: ({ trustProxy, publicUrl }) => {
       if (trustProxy === true) {
@@ -84,15 +79,13 @@ const CHECKS: readonly SettingCheck[] = [
     },
     warns: ({ trustProxy }) => trustProxy === true
   },
-  {
-    check: 'PROTECT_HEROES',
+  PROTECT_HEROES: {
     judge: ({ protectHeroes }) =>
       protectHeroes
         ? fine('the hero endpoints ask for a token')
         : risky('whoever can connect may read and change the heroes', 'leave it unset to ask for a token')
   },
-  {
-    check: 'PASSWORD_MIN_LENGTH',
+  PASSWORD_MIN_LENGTH: {
     beside: ['PUBLIC_URL'],
     judge: ({ policy: { passwordMinLength: length } }) =>
       length >= 12
@@ -103,15 +96,13 @@ const CHECKS: readonly SettingCheck[] = [
           ),
     warns: ({ publicUrl }) => isHttps(publicUrl)
   },
-  {
-    check: 'LOGIN_ATTEMPTS',
+  LOGIN_ATTEMPTS: {
     judge: ({ policy: { loginAttempts, loginWindowSeconds } }) =>
       loginAttempts === 0
         ? risky('passwords may be guessed without a limit', 'leave it unset for 10 attempts in 15 minutes')
         : fine(`${loginAttempts} logins per username and address in ${loginWindowSeconds} seconds`)
   },
-  {
-    check: 'REGISTRATION',
+  REGISTRATION: {
     beside: ['REGISTER_ATTEMPTS'],
     judge: ({ registrationOpen, policy: { registerAttempts, loginWindowSeconds } }) => {
       if (!registrationOpen) return fine('users come by the command line alone')
@@ -127,8 +118,7 @@ const CHECKS: readonly SettingCheck[] = [
       }
     }
   },
-  {
-    check: 'REFRESH_GRACE',
+  REFRESH_GRACE: {
     judge: ({ policy: { refreshGraceSeconds: seconds } }) =>
       seconds === 0
         ? fine('0 is the strict form: a lost answer to a refresh costs the login')
@@ -137,8 +127,7 @@ const CHECKS: readonly SettingCheck[] = [
             advice: '0 is the strict form'
           }
   },
-  {
-    check: 'HASH_CONCURRENCY',
+  HASH_CONCURRENCY: {
     judge: ({ hashConcurrency }, cores) => {
       const machine = `${cores} ${cores === 1 ? 'core' : 'cores'}`
       if (hashConcurrency === undefined) return fine(`chosen for this machine of ${machine}`)
@@ -147,8 +136,7 @@ const CHECKS: readonly SettingCheck[] = [
         : risky(`${hashConcurrency} at once on ${machine} leave none to requests during logins`, 'leave it unset')
     }
   },
-  {
-    check: 'WORKERS',
+  WORKERS: {
     judge: ({ workers }, cores) => {
       if (workers === 1) return fine('one process serves')
       return workers <= cores
@@ -156,8 +144,7 @@ const CHECKS: readonly SettingCheck[] = [
         : risky(`${workers} processes wait for ${cores} ${cores === 1 ? 'core' : 'cores'}`, 'auto is as many as cores')
     }
   },
-  {
-    check: 'DATABASE_URL',
+  DATABASE_URL: {
     judge: ({ database: { kind } }) => {
       const advice = 'for production name a PostgreSQL server, with backups'
       if (kind === 'memory') return risky('everything is gone when the process ends', advice)
@@ -167,19 +154,20 @@ const CHECKS: readonly SettingCheck[] = [
       return fine('it names a PostgreSQL server')
     }
   }
-]
+}
 
 /** What the settings are good for. `refused` names those whose value is not known, of which nothing is said. */
 export const adviseOnSettings = (settings: Settings, refused: ReadonlySet<string>, cores: number): readonly Finding[] =>
-  CHECKS.filter(({ check, beside = [] }) => ![check, ...beside].some(name => refused.has(name))).map(
-    ({ check, judge }) => ({ check, ...judge(settings, cores) })
-  )
+  Object.entries(CHECKS)
+    .filter(([check, { beside = [] }]) => ![check, ...beside].some(name => refused.has(name)))
+    .map(([check, { judge }]) => ({ check, ...judge(settings, cores) }))
 
 /** What `heroes serve` warns of at its start. */
 export const startWarnings = (settings: Settings): readonly Finding[] =>
-  CHECKS.filter(({ warns }) => warns?.(settings))
+  Object.entries(CHECKS)
+    .filter(([, { warns }]) => warns?.(settings))
     // Nothing that it warns of depends on the cores.
-    .map(({ check, judge }) => ({ check, ...judge(settings, 1) }))
+    .map(([check, { judge }]) => ({ check, ...judge(settings, 1) }))
     .filter(({ verdict }) => verdict === 'risky')
 
 /** What `heroes serve` says after it has printed a first client's secret to what is no terminal. */

@@ -32,14 +32,6 @@ type SslMode = (typeof SSL_MODES)[number]
 const TARGETS = ['any', 'read-write', 'primary'] as const
 type Target = (typeof TARGETS)[number]
 
-/**
- * A URL that cannot be read. The message continues a sentence that begins with the setting's name. Of the URL it
- * repeats nothing but the name of a parameter, since any other part may be a password.
- */
-class DatabaseUrlError extends Error {
-  override readonly name = 'DatabaseUrlError'
-}
-
 const DEFAULT_PORT = '5432'
 // As in the adapter's hosts.ts.
 const DEFAULT_CONNECT_SECONDS = 2
@@ -60,32 +52,27 @@ const ALLOWED_VALUES: Readonly<Record<string, RegExp>> = {
 }
 
 /** Parameters of libpq that are accepted and left out: this service sets what they set, or does without it. */
-const WITHOUT_EFFECT = new Set([
-  'application_name',
-  'client_encoding',
-  'fallback_application_name',
-  'gssdelegation',
-  'gsslib',
-  'keepalives',
-  'keepalives_count',
-  'keepalives_idle',
-  'keepalives_interval',
-  'krbsrvname',
-  'sslcompression',
-  'sslsni',
-  'tcp_user_timeout'
-])
+const WITHOUT_EFFECT =
+  /^(?:(?:fallback_)?application_name|client_encoding|gssdelegation|gsslib|keepalives(?:_count|_idle|_interval)?|krbsrvname|sslcompression|sslsni|tcp_user_timeout)$/
 
-/** Reads the URL of a PostgreSQL server, or of several, as libpq does. Throws a {@link DatabaseUrlError}. */
-export const readServerUrl = (value: string): ServerUrl => {
+/**
+ * Reads the URL of a PostgreSQL server, or of several, as libpq does, or `memory:`. The message of a refusal repeats
+ * nothing of the URL but the name of a parameter, since any other part may be a password.
+ *
+ * By hand: postgres.js takes the rest of a password with a `/` or `?` in it for a host or a parameter, ignores parameters
+ * that it does not know, and repeats the URL in its errors.
+ */
+export const databaseUrl = (value: string): ServerUrl | 'memory:' => {
+  if (value === 'memory:') return value
   const [, scheme, givenUserInfo, hostList = '', path = '', query = ''] =
     /^(postgres(?:ql)?:\/\/)(?:([^/?#]*)@)?([^/?#@]*)(\/[^?#]*)?(?:\?([^#]*))?$/.exec(value) ?? []
+  if (!/^postgres(?:ql)?:\/\//.test(value)) {
+    throw new Error('must be memory: or a URL that begins with postgres:// or postgresql://')
+  }
   // An unescaped character of the password ended the user info too early. The rest of the password would be read as a
   // host, a database or a parameter.
   if (scheme === undefined || path.includes('@') || query.includes('@')) {
-    throw new DatabaseUrlError(
-      "is no URL: in a user name or password '/', '?', '#' and '@' are written %2F, %3F, %23 and %40"
-    )
+    throw new Error("is no URL: in a user name or password '/', '?', '#' and '@' are written %2F, %3F, %23 and %40")
   }
   const userInfo = givenUserInfo === undefined ? '' : `${givenUserInfo}@`
   for (const part of [userInfo, hostList, path, query]) requireEscapes(part)
@@ -99,7 +86,7 @@ export const readServerUrl = (value: string): ServerUrl => {
   // After the hosts: without a host behind it, a password with a `?` is read as a port and the name of a parameter.
   for (const [name, text] of parameters) requireParameter(name, text)
   if (hosts.length > 1 && givenUserInfo?.includes('@')) {
-    throw new DatabaseUrlError("is no URL: in a user name or password '@' is written %40")
+    throw new Error("is no URL: in a user name or password '@' is written %40")
   }
   const options = parameters.filter(([name]) => name === 'options')
   return {
@@ -119,7 +106,7 @@ const readTls = ({ sslmode, sslrootcert }: Given): ServerUrl['tls'] => {
   const mode = SSL_MODES.find(word => word === sslmode)
   if (sslrootcert === 'system') {
     if (mode !== undefined && mode !== 'verify-full') {
-      throw new DatabaseUrlError("has 'sslrootcert=system', which needs 'sslmode=verify-full'")
+      throw new Error("has 'sslrootcert=system', which needs 'sslmode=verify-full'")
     }
     return { mode: 'verify-full', authorities: undefined }
   }
@@ -128,7 +115,7 @@ const readTls = ({ sslmode, sslrootcert }: Given): ServerUrl['tls'] => {
 
 const readAuthorities = (file: string): string => {
   const refuse = (why: string): never => {
-    throw new DatabaseUrlError(`has the parameter 'sslrootcert', whose file ${why}`)
+    throw new Error(`has the parameter 'sslrootcert', whose file ${why}`)
   }
   let text: string
   try {
@@ -149,7 +136,7 @@ const readTarget = ({ target_session_attrs: given }: Given, hosts: number): Targ
   if (given === undefined) return hosts > 1 ? 'read-write' : 'any'
   const target = TARGETS.find(word => word === given)
   if (target === undefined) {
-    throw new DatabaseUrlError(
+    throw new Error(
       "has a 'target_session_attrs' that prefers servers without writes, but must be any, read-write or primary"
     )
   }
@@ -160,26 +147,26 @@ const requireEscapes = (part: string): void => {
   try {
     decodeURIComponent(part)
   } catch {
-    throw new DatabaseUrlError("has a '%' that begins no character: in a user name or password '%' is written %25")
+    throw new Error("has a '%' that begins no character: in a user name or password '%' is written %25")
   }
 }
 
 const requireParameter = (name: string, text: string): void => {
-  if (WITHOUT_EFFECT.has(name)) return
+  if (WITHOUT_EFFECT.test(name)) return
   const allowed = Object.hasOwn(ALLOWED_VALUES, name) ? ALLOWED_VALUES[name] : undefined
   if (allowed === undefined) {
     const shown = /^[a-z_]{1,40}$/.test(name) ? ` '${name}'` : ''
-    throw new DatabaseUrlError(
+    throw new Error(
       `has the parameter${shown}, which is not understood; those that are: ${Object.keys(ALLOWED_VALUES).join(', ')}`
     )
   }
-  if (!allowed.test(text)) throw new DatabaseUrlError(`has a value of the parameter '${name}' that is not understood`)
+  if (!allowed.test(text)) throw new Error(`has a value of the parameter '${name}' that is not understood`)
 }
 
 const readHostAndPort = (text: string): { readonly host: string; readonly port: string } => {
   const [, bracketed, plain, port = ''] = /^(?:\[([^\]]*)\]|([^:[\]]*))(?::(.*))?$/.exec(text) ?? []
   if (plain !== undefined) return { host: decodeURIComponent(plain), port }
-  if (!isIPv6(String(bracketed))) throw new DatabaseUrlError('has no address of IPv6 between its brackets')
+  if (!isIPv6(String(bracketed))) throw new Error('has no address of IPv6 between its brackets')
   return { host: String(bracketed), port }
 }
 
@@ -189,16 +176,16 @@ const readHostAndPort = (text: string): { readonly host: string; readonly port: 
  */
 const pairHostsWithPorts = (hosts: readonly string[], ports: readonly string[]): readonly ServerAddress[] => {
   if (ports.length !== 1 && ports.length !== hosts.length) {
-    throw new DatabaseUrlError('has not as many ports as hosts')
+    throw new Error('has not as many ports as hosts')
   }
   return hosts.map((host, index) => {
     const port = ports[ports.length === 1 ? 0 : index] || DEFAULT_PORT
     if (!/^[0-9]{1,5}$/.test(port) || Number(port) < 1 || Number(port) > 65_535) {
-      throw new DatabaseUrlError('has a port that is no number from 1 to 65535')
+      throw new Error('has a port that is no number from 1 to 65535')
     }
     const hostOrDefault = host === '' && hosts.length === 1 ? 'localhost' : host
     if (!/^(?:\/.*|[A-Za-z0-9._:-]+)$/.test(hostOrDefault))
-      throw new DatabaseUrlError('has a host that is neither a name nor an address')
+      throw new Error('has a host that is neither a name nor an address')
     return { host: hostOrDefault, port: Number(port) }
   })
 }

@@ -1,0 +1,53 @@
+import type { Command, Option } from 'commander'
+import type { Environment, Settings } from '../settings/settings.js'
+import type { Work } from './administer.js'
+import { confirm, type StatusLine, type Terminal } from './terminal.js'
+
+/** What a command prints: `value` as one line of JSON with `--json`, and `lines` without. */
+export type Output = readonly [value: unknown, lines: readonly string[]]
+
+export interface JsonOption {
+  readonly json?: true
+}
+
+/** What every command works with. */
+export interface CommandContext {
+  readonly env: Environment
+  readonly terminal: Terminal
+  /** What stands below the lines on stderr. */
+  readonly status: StatusLine
+  /** Runs `work` on the database, or through the service that has it: see administer.ts. */
+  withUseCases(work: Work<void>): Promise<void>
+  /** Writes to stdout, with unsafe characters escaped. Rejects when that is not possible. */
+  print(options: JsonOption, output: Output): Promise<void>
+  /** Runs `work` as {@link withUseCases} does, and prints what it resolves to. `changes` are to the settings. */
+  show(options: JsonOption, work: Work<Output>, changes?: Partial<Settings>): Promise<void>
+  /** Writes one line to stderr that begins `heroes: `. Unsafe characters are escaped. */
+  refuse(reason: string): void
+}
+
+/** One command. All of them have the option `--json`. */
+export interface CommandEntry {
+  /** As `add <id>`. */
+  readonly words: string
+  readonly description: string
+  readonly options?: readonly Option[]
+  /** What `--json` does. */
+  readonly json?: string
+  /** Asks before something is removed, and has `--yes` against that: the question, and what is said after a no. */
+  readonly confirms?: (name: string) => readonly [question: string, refusal: string]
+  readonly action: (...args: Parameters<Parameters<Command['action']>[0]>) => Promise<void>
+}
+
+export const addCommands = (group: Command, terminal: Terminal, entries: readonly CommandEntry[]): void => {
+  for (const { words, description, options = [], json = 'print JSON', confirms, action } of entries) {
+    const command = group.command(words).description(description)
+    for (const option of options) command.addOption(option)
+    if (confirms) command.option('--yes', 'remove without asking (without a terminal nothing is asked)')
+    command.option('--json', json).action(async (...args) => {
+      const [name] = command.args
+      if (confirms && name !== undefined && command.opts().yes !== true) await confirm(terminal, ...confirms(name))
+      await action(...args)
+    })
+  }
+}

@@ -1,0 +1,82 @@
+import type { Stores } from '../core/index.js'
+
+/**
+ * What every kind of database offers: the stores, and what a process needs to set it up, look after it and close it. An
+ * adapter meets this type by its shape, and compose.ts checks it.
+ */
+export interface Database {
+  readonly stores: Stores
+  /** The database's time, by which a PostgreSQL server's instances all go. Undefined where this machine's is the only one. */
+  readonly clock: DatabaseClock | undefined
+  /**
+   * Applies pending migrations. After it has failed, the stores reject with the same error until it, or
+   * {@link requireSchema}, succeeds. When several instances call it at once, one of them applies the migrations and the
+   * others wait. Resolves with why there is no index by which heroes are found by a part of their name; undefined where
+   * there is one, or none is needed.
+   */
+  migrate(): Promise<NameIndexLack | undefined>
+  /** Resolves as {@link migrate} does, and changes nothing. Rejects when a migration is pending. */
+  requireSchema(): Promise<NameIndexLack | undefined>
+  /**
+   * Rejects with `unavailable` while the database cannot be reached, takes no writes, lacks its schema or does not let the
+   * service read which migrations were applied.
+   */
+  check(): Promise<void>
+  /** The connections to the server; undefined where there are none. */
+  connections(): Connections | undefined
+  /** Waits for running statements, at most a second, and ends the connections. A further call waits for the first. */
+  close(): Promise<void>
+}
+
+export interface DatabaseClock {
+  now(): Date
+  /** By how many seconds the database's time is ahead of this machine's own clock. */
+  offsetSeconds(): number
+}
+
+/** How many connections to the server are open, by what they do. */
+export interface Connections {
+  readonly busy: number
+  readonly idle: number
+  /** The one for look-ups alone. */
+  readonly lookups: number
+}
+
+/** That there is no index by which heroes are found by a part of their name. */
+export interface NameIndexLack {
+  /** Why. */
+  readonly reason: string
+  /** What an operator does to have one. It holds nobody up. */
+  readonly remedy: string
+}
+
+/** What an operator may want to know of a database before a service relies on it. */
+export interface Inspection {
+  /** Of PostgreSQL, as `18.1`. */
+  readonly version: string
+  readonly encoding: string
+  readonly fsync: boolean
+  readonly fullPageWrites: boolean
+  /** False when a commit is acknowledged before it is on the disk. */
+  readonly synchronousCommit: boolean
+  readonly sharedBufferBytes: number
+  readonly connections: {
+    /** As many as the role may open in this database, all processes together. */
+    readonly most: number
+    /** Those of programs other than this service, on the whole server. */
+    readonly others: number
+  }
+  /** Whether this connection is made over TLS. */
+  readonly encrypted: boolean
+  /** False on a standby and where transactions are read-only. */
+  readonly takesWrites: boolean
+  /** Undefined when the role may not read which migrations were applied. `later`: by a later version of the service. */
+  readonly schema: { readonly applied: boolean; readonly pending: number; readonly later: boolean } | undefined
+  /** Whether the role may do what pending migrations do. False where it may not read which were applied. */
+  readonly mayMigrate: boolean
+  readonly nameIndex: NameIndexLack | undefined
+  /** What the role lacks, such as `delete` on `hero`. Tables that pending migrations make are not among them. */
+  readonly missing: readonly { readonly privilege: string; readonly table: string }[]
+  /** Whether a pooler gives one connection to several clients in turn. Undefined when that was not tried. */
+  readonly pooled: boolean | undefined
+}

@@ -1,0 +1,275 @@
+import { PASSWORD_MAX, defaultPolicy as policy } from '../../core/index.js'
+import { defaultBodyLimit, defaultBodyMemory, defaultServiceName } from '../defaults.js'
+import { databaseUrl, type ServerUrl } from './database-url.js'
+import {
+  baseUrl,
+  boolean,
+  integer,
+  type Kind,
+  oneOf,
+  openOrClosed,
+  origins,
+  pageUrl,
+  proxies,
+  scope,
+  seconds,
+  shownName,
+  text,
+  workerCount
+} from './kinds.js'
+
+export type ServerSettings = ServerUrl & { readonly kind: 'server'; readonly pool: number; readonly prepare: boolean }
+
+export type DatabaseSettings =
+  | { readonly kind: 'memory' }
+  | { readonly kind: 'embedded'; readonly folder: string }
+  | ServerSettings
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** A setting whose value is not allowed. The message names the setting and says what it may be. */
+export class SettingError extends Error {
+  override readonly name = 'SettingError'
+}
+
+/** A setting that is well-formed but fails when it is used. The message names the setting and says why. */
+export class UnusableSettingError extends Error {
+  override readonly name = 'UnusableSettingError'
+
+  /** The error that `why` tells of. Not its `cause`: the command line prints those as well. */
+  readonly reason: unknown
+
+  constructor(setting: string, why: string, reason?: unknown) {
+    super(`${setting} cannot be used: ${why}`)
+    this.reason = reason
+  }
+}
+
+/** Where a value is found in {@link Settings}: at the top, or in `policy`; `database` is made of its own four. */
+type Group = 'service' | 'policy' | 'database'
+
+interface Setting<T, G extends Group> {
+  readonly group: G
+  readonly name: string
+  readonly kind: Kind<T>
+  /** The value when it is unset. */
+  readonly fallback: T
+  readonly meaning: string
+  /** The default as the help shows it. */
+  readonly shown: string
+}
+
+const declareIn =
+  <G extends Group>(group: G) =>
+  <T, F extends T | undefined>(
+    name: string,
+    kind: Kind<T>,
+    fallback: F,
+    meaning: string,
+    shown = String(fallback ?? '(unset)')
+  ): Setting<T | F, G> => ({ group, name, kind, fallback, meaning, shown })
+
+const setting = declareIn('service')
+const ofPolicy = declareIn('policy')
+const ofDatabase = declareIn('database')
+
+const MOST_ATTEMPTS = 1_000_000
+
+/** Every setting, in the order of the help. The type {@link Settings} follows from it. */
+const SETTINGS = {
+  host: setting('HOST', text, '127.0.0.1', 'the address to listen on'),
+  port: setting('PORT', integer(0, 65_535), 3000, 'the port to listen on; 0 picks a free one and logs it'),
+  databaseUrl: ofDatabase(
+    'DATABASE_URL',
+    databaseUrl,
+    undefined,
+    'postgres://...: a PostgreSQL server; memory: gone at exit; unset: embedded in DATA_DIR'
+  ),
+  dataDir: ofDatabase('DATA_DIR', text, './data', "the embedded database's folder, for one process at a time"),
+  databasePool: ofDatabase('DATABASE_POOL', integer(1, 1000), 10, 'connections to PostgreSQL, of each worker'),
+  databasePrepare: ofDatabase('DATABASE_PREPARE', boolean, true, 'false behind a transaction-mode pooler as PgBouncer'),
+  migrate: setting('MIGRATE', boolean, true, 'apply pending migrations at the start'),
+  publicUrl: setting('PUBLIC_URL', baseUrl, undefined, 'the base URL that users see; unset: http://localhost:PORT'),
+  protectHeroes: setting('PROTECT_HEROES', boolean, true, 'the hero endpoints ask for a bearer token'),
+  readScope: setting('HEROES_READ_SCOPE', scope, undefined, 'a scope that reading heroes needs'),
+  writeScope: setting('HEROES_WRITE_SCOPE', scope, undefined, 'a scope that writing heroes needs'),
+  accessTokenSeconds: ofPolicy('ACCESS_TOKEN_TTL', seconds, policy.accessTokenSeconds, 'seconds'),
+  refreshTokenSeconds: ofPolicy('REFRESH_TOKEN_TTL', seconds, policy.refreshTokenSeconds, 'seconds from its issue'),
+  grantSeconds: ofPolicy('GRANT_TTL', seconds, policy.grantSeconds, 'seconds from the login'),
+  codeSeconds: ofPolicy('CODE_TTL', seconds, policy.codeSeconds, 'seconds'),
+  refreshGraceSeconds: ofPolicy(
+    'REFRESH_GRACE',
+    integer(0, 86_400),
+    policy.refreshGraceSeconds,
+    'seconds in which a repeated refresh gets the same answer; 0: none'
+  ),
+  passwordMinLength: ofPolicy('PASSWORD_MIN_LENGTH', integer(1, PASSWORD_MAX), policy.passwordMinLength, 'characters'),
+  // The default depends on the machine, so the hasher computes it.
+  hashConcurrency: setting(
+    'HASH_CONCURRENCY',
+    integer(1, 3),
+    undefined,
+    'password hashes at once; the default is at least 1, at most 3',
+    'cores - 1'
+  ),
+  hashQueue: setting('HASH_QUEUE', integer(0, 1_000_000), 64, 'password hashes waiting; past that 503'),
+  loginAttempts: ofPolicy(
+    'LOGIN_ATTEMPTS',
+    integer(0, MOST_ATTEMPTS),
+    policy.loginAttempts,
+    'logins per username and address in LOGIN_WINDOW; 0: no limit'
+  ),
+  loginWindowSeconds: ofPolicy('LOGIN_WINDOW', integer(1, 31_536_000), policy.loginWindowSeconds, 'seconds'),
+  registrationOpen: setting('REGISTRATION', openOrClosed, true, 'closed: /register is 403', 'open'),
+  registerAttempts: ofPolicy(
+    'REGISTER_ATTEMPTS',
+    integer(0, MOST_ATTEMPTS),
+    policy.registerAttempts,
+    'registrations per address in LOGIN_WINDOW; 0: no limit'
+  ),
+  // A body becomes one string, and V8 has none that is longer.
+  bodyLimit: setting('BODY_LIMIT', integer(1, 536_870_888), defaultBodyLimit, 'bytes of a request body'),
+  bodyMemory: setting(
+    'BODY_MEMORY',
+    integer(1, 1_099_511_627_776),
+    undefined,
+    'bytes that all request bodies of more than 64 kB may take together; at least BODY_LIMIT',
+    String(defaultBodyMemory(defaultBodyLimit))
+  ),
+  corsOrigins: setting('CORS_ORIGINS', origins, [], 'origins whose pages may call, comma-separated', '(unset)'),
+  trustProxy: setting('TRUST_PROXY', proxies, false, 'whose X-Forwarded headers are believed'),
+  metricsPort: setting(
+    'METRICS_PORT',
+    integer(0, 65_535),
+    undefined,
+    'the port of GET /metrics, for Prometheus; 0 picks one'
+  ),
+  workers: setting('WORKERS', workerCount, 1, 'processes that share the port; auto: as many as cores'),
+  serviceName: setting('SERVICE_NAME', shownName, defaultServiceName, 'what the login page calls the service'),
+  signupUrl: setting('SIGNUP_URL', pageUrl, undefined, 'where the login page sends people who have no account'),
+  resetUrl: setting(
+    'RESET_URL',
+    pageUrl,
+    undefined,
+    'where the login page sends people who have forgotten the password'
+  ),
+  drainDelaySeconds: setting(
+    'DRAIN_DELAY',
+    integer(0, 3600),
+    0,
+    'seconds from SIGTERM to the end of listening, for a balancer to notice'
+  ),
+  logLevel: setting('LOG_LEVEL', oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), 'info', 'of pino')
+}
+
+type Declared = typeof SETTINGS
+
+type Values<G extends Group> = {
+  readonly [Key in keyof Declared as Declared[Key]['group'] extends G ? Key : never]: Declared[Key]['fallback']
+}
+
+/** The settings as the help lists them: one line each with name, default and meaning. */
+export const settingsHelp = (): string =>
+  Object.values(SETTINGS)
+    .map(({ name, shown, meaning }) => `  ${name.padEnd(20)} ${shown.padEnd(10)} ${meaning}`)
+    .join('\n')
+
+/**
+ * Gets the name of a setting whose value is refused, why, and the other setting that forbids the value, if there is one.
+ * Unless it throws, the setting then counts as unset.
+ */
+type Refuse = (name: string, reason: string, beside?: string) => void
+
+const read = (env: Environment, refuse: Refuse) => {
+  const readOne = ({ name, kind, fallback }: Setting<unknown, Group>): unknown => {
+    const given = env[name]
+    // `NAME= command` and many container configurations set a variable to the empty text and mean that it is unset.
+    if (given === undefined || given === '') return fallback
+    try {
+      return kind(given)
+    } catch (error) {
+      refuse(name, Object(error).message)
+      return fallback
+    }
+  }
+  const values = Object.entries(SETTINGS).map(([key, each]) => ({ group: each.group, entry: [key, readOne(each)] }))
+  const valuesOf = <G extends Group>(group: G): Values<G> =>
+    Object.fromEntries(values.filter(value => value.group === group).map(({ entry }) => entry))
+  const database = toDatabase(valuesOf('database'))
+  const { bodyMemory, metricsPort, workers, ...service } = valuesOf('service')
+  const { port, bodyLimit } = service
+  const orUnset = <T>(name: string, beside: string, value: T, isAllowed: boolean, expected: string, unset: T): T => {
+    if (isAllowed) return value
+    refuse(name, `is '${env[name]}', but must be ${expected}`, beside)
+    return unset
+  }
+  const defaultMemory = defaultBodyMemory(bodyLimit)
+  const memory = bodyMemory ?? defaultMemory
+  const place = database.kind === 'memory' ? 'memory:' : 'the embedded database'
+  return {
+    ...service,
+    database,
+    policy: valuesOf('policy'),
+    bodyMemory: orUnset(
+      'BODY_MEMORY',
+      'BODY_LIMIT',
+      memory,
+      memory >= bodyLimit,
+      `at least BODY_LIMIT, which is ${bodyLimit}`,
+      defaultMemory
+    ),
+    /** Where `/metrics` is; undefined for nowhere. */
+    metricsPort: orUnset(
+      'METRICS_PORT',
+      'PORT',
+      metricsPort,
+      metricsPort === 0 || metricsPort !== port,
+      'another port than PORT',
+      undefined
+    ),
+    /** How many processes share the port. More than one only on a PostgreSQL server. */
+    workers: orUnset(
+      'WORKERS',
+      'DATABASE_URL',
+      workers,
+      workers === 1 || database.kind === 'server',
+      `1 on ${place}, which is for one process: name a PostgreSQL server in DATABASE_URL for more`,
+      1
+    )
+  }
+}
+
+const toDatabase = (values: Values<'database'>): DatabaseSettings => {
+  const { databaseUrl: url, dataDir: folder, databasePool: pool, databasePrepare: prepare } = values
+  if (url === undefined) return { kind: 'embedded', folder }
+  return url === 'memory:' ? { kind: 'memory' } : { kind: 'server', ...url, pool, prepare }
+}
+
+/**
+ * All settings. `publicUrl` is undefined when unset: the URL is then made from the port that the server listens on. So is
+ * `hashConcurrency`, whose default depends on the machine.
+ */
+export type Settings = ReturnType<typeof read>
+
+/** Reads and checks all settings. An empty setting counts as unset. Throws {@link SettingError}. */
+export const readSettings = (env: Environment): Settings =>
+  read(env, (name, reason) => {
+    throw new SettingError(`${name} ${reason}`)
+  })
+
+interface CheckedSettings {
+  /** With the defaults in place of the settings that are refused. */
+  readonly settings: Settings
+  /** Why each refused setting is refused, by its name. The reason continues a sentence that begins with the name. */
+  readonly refused: ReadonlyMap<string, string>
+}
+
+/** Reads and checks every setting, also after one that is refused. */
+export const checkSettings = (env: Environment): CheckedSettings => {
+  const refused = new Map<string, string>()
+  const settings = read(env, (name, reason, beside) => {
+    // Of a value that was refused itself, nothing follows for others.
+    if (beside === undefined || !refused.has(beside)) refused.set(name, reason)
+  })
+  return { settings, refused }
+}
