@@ -26,7 +26,7 @@ const useToken = async (t: Test, client: OAuth2Client): Promise<void> => {
   t.strictSame(token.scope, ['heroes'])
   const refreshed = await client.refreshToken(token)
   t.not(refreshed.refreshToken, token.refreshToken)
-  t.match(await client.introspect(refreshed), { active: true, client_id: AWKWARD.id, username: 'ada' })
+  t.has(await client.introspect(refreshed), { active: true, client_id: AWKWARD.id, username: 'ada' })
   await client.revoke(refreshed)
   t.strictSame(await client.introspect(refreshed), { active: false })
 }
@@ -53,7 +53,7 @@ for (const authenticationMethod of [
 
 t.test('@badgateway/oauth2-client gets a token by password', async t => {
   const client = await open(t)
-  t.match(await client.password({ ...ADA, scope: ['profile:read'] }), { scope: ['profile:read'] })
+  t.has(await client.password({ ...ADA, scope: ['profile:read'] }), { scope: ['profile:read'] })
 })
 
 t.test('@badgateway/oauth2-client reads a wrong secret and a wrong password as errors of the service', async t => {

@@ -67,7 +67,7 @@ t.test('passport-oauth2 signs a person in with PKCE and the secret in the body',
     user: {
       accessToken: /^[A-Za-z0-9]{32}$/,
       refreshToken: /^[A-Za-z0-9]{32}$/,
-      results: { token_type: 'bearer', expires_in: 3600, scope: 'heroes profile:read' }
+      results: { token_type: 'bearer', expires_in: 3600, scope: /^heroes profile:read$/ }
     }
   })
 })
@@ -75,10 +75,10 @@ t.test('passport-oauth2 signs a person in with PKCE and the secret in the body',
 t.test('passport-oauth2 reads a wrong secret and an unknown code as errors of the service', async t => {
   const stranger = await open(t, WRONG_SECRET)
   const refused = await stranger.authenticate(await comeBack(stranger))
-  t.match(refused, { kind: 'error', error: { name: 'TokenError', code: 'invalid_client' } })
+  t.has(refused, { kind: 'error', error: { name: 'TokenError', code: 'invalid_client' } })
 
   const setting = await open(t)
   const query = await comeBack(setting)
   query.set('code', 'unknown')
-  t.match(await setting.authenticate(query), { kind: 'error', error: { name: 'TokenError', code: 'invalid_grant' } })
+  t.has(await setting.authenticate(query), { kind: 'error', error: { name: 'TokenError', code: 'invalid_grant' } })
 })

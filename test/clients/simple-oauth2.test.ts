@@ -29,7 +29,7 @@ for (const [form, options] of [
   t.test(`simple-oauth2 gets and refreshes a token by password with the secret ${form}`, async t => {
     const { owner, url } = await open(t, options)
     const first = await owner.getToken({ ...ADA, scope: ['heroes', 'profile:read'] })
-    t.match(first.token, { token_type: 'bearer', expires_in: 3600, scope: 'heroes profile:read' })
+    t.has(first.token, { token_type: 'bearer', expires_in: 3600, scope: 'heroes profile:read' })
     t.notOk(first.expired())
     const second = await first.refresh({ scope: 'heroes' })
     t.equal(second.token.scope, 'heroes')

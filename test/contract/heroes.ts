@@ -171,6 +171,7 @@ export const heroContract = (test: TestFunction, createStores: CreateStores): vo
       for (let after: number | undefined; ; ) {
         const page = await heroes.list({ ...EVERY, after, limit })
         assert.ok(page.length <= limit)
+        assert.ok(pages.length <= every.length, 'the pages come to an end')
         if (page.length === 0) break
         pages.push(...page)
         after = page.at(-1)?.id
@@ -252,6 +253,22 @@ export const heroContract = (test: TestFunction, createStores: CreateStores): vo
     const [, second, third] = await insertAll(heroes, ['Ant', 'ant', 'ANTS', 'bee', 'Giant'])
     const page = await heroes.list({ nameContains: 'aNT', after: (second?.id ?? 0) - 1, limit: 2 })
     assert.deepEqual(page, [second, third])
+  })
+
+  test('pages of a search go on behind their last hero, and come to an end', async () => {
+    const { heroes } = await createStores()
+    const names = Array.from({ length: 300 }, (_, i) => (i % 100 === 7 ? `Quetzal ${i}` : `Heron ${i}`))
+    await heroes.insertAll(names.map(name => ({ name })))
+    const found: string[] = []
+    let after: number | undefined
+    for (let pages = 0; pages < 4; pages += 1) {
+      const [hero] = await heroes.list({ nameContains: 'quetzal', after, limit: 1 })
+      if (hero === undefined) break
+      found.push(hero.name)
+      after = hero.id
+    }
+    assert.deepEqual(found, ['Quetzal 7', 'Quetzal 107', 'Quetzal 207'])
+    assert.deepEqual(await heroes.list({ nameContains: 'quetzal', after, limit: 1 }), [])
   })
 
   test('a hero that is renamed keeps its id, frees its old name and is found by the new one', async () => {

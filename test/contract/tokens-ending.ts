@@ -128,87 +128,51 @@ export const endingContract = (test: TestFunction, createStores: CreateStores): 
     )
   })
 
-  test('no token lives after a rotation while its user is revoked or gets a new password', async () => {
-    const stores = await createStores()
-    await rounds(
-      async () => refreshing(stores, await register(stores)),
-      ({ token, spend, successor }) => stores.tokens.rotate(token.refreshDigest, spend, successor),
-      endUser(stores),
-      async ({ token, successor }, _, ended) => {
-        assert.equal(ended, true)
-        assert.deepEqual(await living(stores, token), [])
-        assert.deepEqual(await living(stores, successor), [])
-      }
-    )
-  })
+  const endings: readonly [string, (stores: Stores) => (parties: Parties) => Promise<boolean>][] = [
+    ['its user is revoked or gets a new password', endUser],
+    [
+      'its user is removed',
+      stores =>
+        ({ user }) =>
+          stores.users.remove(user.username)
+    ],
+    [
+      'its client is removed',
+      stores =>
+        ({ client }) =>
+          stores.clients.remove(client.id)
+    ]
+  ]
+  for (const [how, end] of endings) {
+    test(`no token lives after a rotation while ${how}`, async () => {
+      const stores = await createStores()
+      await rounds(
+        async () => refreshing(stores, await register(stores)),
+        ({ token, spend, successor }) => stores.tokens.rotate(token.refreshDigest, spend, successor),
+        end(stores),
+        async ({ token, successor }, _, ended) => {
+          assert.equal(ended, true)
+          assert.deepEqual(await living(stores, token), [])
+          assert.deepEqual(await living(stores, successor), [])
+        }
+      )
+    })
 
-  test('no token lives after a rotation while its user is removed', async () => {
-    const stores = await createStores()
-    await rounds(
-      async () => refreshing(stores, await register(stores)),
-      ({ token, spend, successor }) => stores.tokens.rotate(token.refreshDigest, spend, successor),
-      ({ user }) => stores.users.remove(user.username),
-      async ({ token, successor }, _, removed) => {
-        assert.equal(removed, true)
-        assert.deepEqual(await living(stores, token), [])
-        assert.deepEqual(await living(stores, successor), [])
-      }
-    )
-  })
-
-  test('no token lives after a rotation while its client is removed', async () => {
-    const stores = await createStores()
-    await rounds(
-      async () => refreshing(stores, await register(stores)),
-      ({ token, spend, successor }) => stores.tokens.rotate(token.refreshDigest, spend, successor),
-      ({ client }) => stores.clients.remove(client.id),
-      async ({ token, successor }, _, removed) => {
-        assert.equal(removed, true)
-        assert.deepEqual(await living(stores, token), [])
-        assert.deepEqual(await living(stores, successor), [])
-      }
-    )
-  })
-
-  test('no token lives after a login while its user is revoked or gets a new password', async () => {
-    const stores = await createStores()
-    await rounds(
-      () => loggingIn(stores),
-      ({ token }) => stores.tokens.insert(token, 0),
-      endUser(stores),
-      async ({ token, user }, _, ended) => {
-        assert.equal(ended, true)
-        assert.deepEqual(await living(stores, token), [])
-        assert.notEqual((await stores.users.find(user.id))?.generation, 0)
-      }
-    )
-  })
-
-  test('no token lives after a login while its user is removed', async () => {
-    const stores = await createStores()
-    await rounds(
-      () => loggingIn(stores),
-      ({ token }) => stores.tokens.insert(token, 0),
-      ({ user }) => stores.users.remove(user.username),
-      async ({ token }, _, removed) => {
-        assert.equal(removed, true)
-        assert.deepEqual(await living(stores, token), [])
-      }
-    )
-  })
-
-  test('no token lives after a login while its client is removed', async () => {
-    const stores = await createStores()
-    await rounds(
-      () => loggingIn(stores),
-      ({ token }) => stores.tokens.insert(token, 0),
-      ({ client }) => stores.clients.remove(client.id),
-      async ({ token }, _, removed) => {
-        assert.equal(removed, true)
-        assert.deepEqual(await living(stores, token), [])
-      }
-    )
-  })
+    test(`no token lives after a login while ${how}`, async () => {
+      const stores = await createStores()
+      await rounds(
+        () => loggingIn(stores),
+        ({ token }) => stores.tokens.insert(token, 0),
+        end(stores),
+        async ({ token, user }, _, ended) => {
+          assert.equal(ended, true)
+          assert.deepEqual(await living(stores, token), [])
+          const left = await stores.users.find(user.id)
+          if (end === endUser) assert.equal(left?.generation, 1)
+        }
+      )
+    })
+  }
 
   test('a user and a client with common tokens can be removed at once', async () => {
     const stores = await createStores()

@@ -48,3 +48,26 @@ t.test('of twenty that use one code at once, one may be answered, and that it wa
     t.equal(told.filter(({ event }) => event === 'grant.stolen').length, 1)
   })
 })
+
+t.test('a wrong verifier that loses against the right redemption is a second use, and ends the tokens', async t => {
+  await onEveryStore(t, async (t, stores) => {
+    let overtake: () => Promise<void> = async () => {}
+    const login = await logIn(stores, ({ burn }) => ({
+      async burn(...given) {
+        await overtake()
+        return burn(...given)
+      }
+    }))
+    let accessToken = ''
+    overtake = async () => {
+      accessToken = (await login.exchange()).accessToken
+      await t.resolves(login.useCases.verifyBearer(accessToken, undefined))
+    }
+    await t.rejects(login.exchange({ codeVerifier: 'x'.repeat(43) }), { code: 'invalid_grant' })
+    await t.rejects(login.useCases.verifyBearer(accessToken, undefined), { code: 'invalid_token' })
+    t.strictSame(
+      login.told.map(({ event }) => event),
+      ['token.issued', 'grant.stolen']
+    )
+  })
+})

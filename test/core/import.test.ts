@@ -121,3 +121,17 @@ t.test('an import that cannot be stored rejects, and nothing of it is told', asy
   await t.rejects(world.useCases.importUsers([userWith('ada', 'x')]), { message: 'away' })
   t.strictSame(events, [])
 })
+
+t.test('of users whose names another import takes meanwhile nothing is told', async t => {
+  const events: SecurityEvent[] = []
+  const { useCases, ports } = createWorld({ events: { emit: event => events.push(event) } })
+  await useCases.registerUser(ADA)
+  events.splice(0)
+  ports.users.findByUsername = async () => undefined
+  t.strictSame(await useCases.importUsers([userWith('ada', 'x')]), ['present'])
+  t.strictSame(events, [])
+  t.strictSame(await useCases.importUsers([userWith('ada', 'x'), userWith('grace', 'x')]), ['present', 'imported'])
+  const { users } = await useCases.userPage({ limit: 10 })
+  t.strictSame(events, [{ event: 'user.imported', users: users.slice(1).map(({ id }) => id) }])
+  t.equal(users.length, 2)
+})

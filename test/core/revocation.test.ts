@@ -19,3 +19,20 @@ t.test('when a client revokes one refresh token twenty times at once, the end of
     )
   })
 })
+
+t.test(
+  'introspection tells the scopes of a narrowed access token, and of its refresh token those of the grant',
+  async t => {
+    await onEveryStore(t, async (t, stores) => {
+      const world = createWorld({ stores })
+      const { useCases } = world
+      const { id, user } = await addTenant(world)
+      const client = await useCases.findClient(id)
+      const login = await useCases.issueToken(client, { ...blankRequest, grantType: 'password', ...user, scope: 'a b' })
+      const narrow = { ...blankRequest, grantType: 'refresh_token', refreshToken: login.refreshToken, scope: 'b' }
+      const narrowed = await useCases.issueToken(client, narrow)
+      t.strictSame((await useCases.introspectToken(client, narrowed.accessToken))?.scopes, ['b'])
+      t.strictSame((await useCases.introspectToken(client, narrowed.refreshToken))?.scopes, ['a', 'b'])
+    })
+  }
+)

@@ -61,3 +61,12 @@ t.test('a scope of more than 100 parts or 4096 characters is invalid_scope', asy
   t.throws(() => parseScope(parts.join(' ')), { code: 'invalid_scope' })
   t.throws(() => parseScope('a'.repeat(4097)), { code: 'invalid_scope' })
 })
+
+t.test('a modifier begins at the first dot of the last segment', async t => {
+  t.ok(covers('a', 'a.x.readonly'))
+  t.ok(covers('a.x.readonly', 'a:b.x.readonly'))
+  t.notOk(covers('a.x.readonly', 'a.x:b.readonly'), 'another path')
+  t.notOk(covers('a.readonly', 'a.x.readonly'), 'another modifier')
+  t.ok(covers('a.x', 'a.x'))
+  t.ok(covers('a.x:b', 'a.x:b:c.readonly'), 'a dot in an earlier segment is a part of its name')
+})

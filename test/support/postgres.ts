@@ -58,10 +58,7 @@ export interface Copy {
 
 export type Account = { readonly uid: number; readonly gid: number } | undefined
 
-/**
- * Makes an empty database on the server of TEST_DATABASE_URL, which the runner
- * behind `npm test` sets. Any number of calls may run at once.
- */
+/** Makes an empty database on the server of TEST_DATABASE_URL, which the runners set. Any number of calls may run at once. */
 export async function createDatabase(serverUrl = process.env.TEST_DATABASE_URL): Promise<Database> {
   if (!serverUrl) throw new Error('TEST_DATABASE_URL is not set: run the suite with npm test -- <file>')
   const name = `heroes_${randomBytes(8).toString('hex')}`

@@ -37,7 +37,6 @@ export const filesIn = (root: string): string[] =>
  */
 export const together = (suites: readonly string[], folder: string): string[] => {
   rmSync(folder, { recursive: true, force: true })
-  mkdirSync(folder, { recursive: true })
   const rooms = new Map<string, string[]>()
   for (const suite of suites) {
     if (ALONE.includes(suite)) continue
@@ -46,11 +45,15 @@ export const together = (suites: readonly string[], folder: string): string[] =>
     rooms.set(name, [...(rooms.get(name) ?? []), suite])
   }
   const alone = ALONE.filter(suite => suites.includes(suite))
-  return [...alone, ...[...rooms].flatMap(([room, files]) => share(room, files, folder))]
+  return [
+    ...alone,
+    ...[...rooms].flatMap(([room, files]) => share(room, files, Math.ceil(files.length / MOST), folder))
+  ]
 }
 
-const share = (room: string, files: readonly string[], folder: string): string[] => {
-  const parts = Math.ceil(files.length / MOST)
+/** Writes so many files into a folder that import the given ones, each its part. Returns what it wrote. */
+export const share = (room: string, files: readonly string[], parts: number, folder: string): string[] => {
+  mkdirSync(folder, { recursive: true })
   return Array.from({ length: parts }, (_, part) => {
     // Neighbours in the alphabet are alike and last alike, so each process takes every so many-th.
     const mine = files.filter((_, index) => index % parts === part)

@@ -1,0 +1,51 @@
+// Runs the files that the command line names, or without any the suites that need nothing but memory, for the loop of
+// editing and testing: nothing is checked or built. Two processes share the suites. A server is started only for a named file
+// that asks for one.
+
+import { spawn } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { PassThrough } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { startServer } from './postgres.js'
+import { report } from './report.js'
+import { filesIn, share } from './together.js'
+
+const ROOMS = ['test/core/', 'test/adapters/memory/', 'test/app/http/routes/']
+/** Suites of those rooms that wait for connections to be cut off, or try many random inputs. */
+const SLOW = ['bad-input', 'long-lists', 'properties', 'wire-transport'].map(
+  name => `test/app/http/routes/${name}.test.ts`
+)
+const PROCESSES = 2
+
+const named = process.argv.slice(2)
+const suites = filesIn('test').filter(
+  file => file.endsWith('.test.ts') && ROOMS.some(room => file.startsWith(room)) && !SLOW.includes(file)
+)
+const files = named.length > 0 ? named : suites
+const asksForServer = (file: string): boolean =>
+  existsSync(file) && readFileSync(file, 'utf8').includes('support/postgres.js')
+const server = !process.env.TEST_DATABASE_URL && named.some(asksForServer) ? await startServer() : undefined
+const programs = files.length > PROCESSES ? share('fast', files, PROCESSES, '.tap/fast') : files
+
+const tap = new PassThrough()
+const runs = programs.map(async (program, index) => {
+  const started = performance.now()
+  const child = spawn(process.execPath, ['--import=./test/support/typescript.mjs', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, TAP_TIMEOUT: '300', ...(server && { TEST_DATABASE_URL: server.url }) }
+  })
+  const exited = new Promise<number>(resolve => child.on('exit', code => resolve(code ?? 1)))
+  const output = await text(child.stdout)
+  const exitCode = await exited
+  // What tap's own runner writes: the tests of a program are those of a subtest.
+  const result = `${exitCode === 0 ? 'ok' : 'not ok'} ${index + 1} - ${program}`
+  const time = `time=${performance.now() - started}ms`
+  tap.write(`# Subtest: ${program}\n${output.replace(/^(?=.)/gm, '    ')}${result} # ${time}\n`)
+  return exitCode
+})
+const ending = Promise.all(runs).then(exitCodes => {
+  tap.end(`1..${programs.length}\n`)
+  return { exitCode: Math.max(...exitCodes), complaints: '' }
+})
+process.exitCode = (await report(tap, ending, line => process.stdout.write(line))) ? 0 : 1
+await server?.remove()
