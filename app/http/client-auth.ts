@@ -1,5 +1,5 @@
 import { type ClientCredentials, DomainError } from '../../core/index.js'
-import type { Form } from './forms.js'
+import type { Form } from './bodies/forms.js'
 
 const BASIC = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i
 /** An interceptor of the client's may send its bearer token everywhere. That is no credential of a client. */

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { Readable } from 'node:stream'
 import type { Static, TSchema } from '@sinclair/typebox'
 import {
   type FastifyBaseLogger,
@@ -14,11 +13,9 @@ import {
   type preParsingHookHandler
 } from 'fastify'
 import { DomainError } from '../../core/index.js'
-import { createBodyMemory, createDiscard } from './body-memory.js'
+import { createBodyMemory, discard, unreadable } from './bodies/arrival.js'
 import { trustedProxies } from './client-address.js'
-import { createCompression, type Done } from './compression.js'
-import { beginReading, endConnectionGently, endConnectionIfLast, endReading, letBodyArrive } from './connections.js'
-import { createDeadlines } from './deadlines.js'
+import { compress } from './compression.js'
 import {
   createAnswerFor,
   createErrorHandler,
@@ -28,12 +25,14 @@ import {
   type LogFailure,
   noSuchPath
 } from './errors.js'
-import { doubtOfLength, faultInHead, hasBody } from './framing.js'
 import { constantHeaders } from './headers.js'
-import { createParserErrors } from './parser-errors.js'
-import { cutOffReaders } from './readers.js'
-import { originForm } from './target.js'
-import { createTurns } from './turns.js'
+import { connectionOf, endConnection, endConnectionIfLast, endGentlyOnceSent } from './protocol/connections.js'
+import { createDeadlines } from './protocol/deadlines.js'
+import { CONNECTIONS, HEAD_BYTES, TIME_LIMITS } from './protocol/limits.js'
+import { createParserErrors, MALFORMED_REQUEST } from './protocol/parser-errors.js'
+import { cutOffReaders } from './protocol/readers.js'
+import { doubtOfLength, faultInHead, hasBody, originForm } from './protocol/request-head.js'
+import { createScheduling } from './protocol/scheduling.js'
 
 /** Takes the types of a route's request and answer from its TypeBox schemas. */
 export interface TypeBox extends FastifyTypeProvider {
@@ -80,18 +79,11 @@ export interface HttpOptions {
   readonly trustProxy: boolean | string | undefined
   readonly log: Log
   readonly errorPage: ErrorPage
-  /** The time for an answer, without the time in which the body arrives; {@link ANSWER_MILLISECONDS} by default. */
+  /** The time for an answer, without the time in which the body arrives; 4.7 seconds by default. */
   readonly answerMilliseconds?: number | undefined
-  /** How long a client may take nothing of its answer; {@link READER_MILLISECONDS} by default. */
+  /** How long a client may take nothing of its answer; 10 seconds by default. */
   readonly readerMilliseconds?: number | undefined
 }
-
-/** Clients are promised an answer within five seconds. A timer tick and a busy event loop need the difference. */
-const ANSWER_MILLISECONDS = 4700
-const READER_MILLISECONDS = 10_000
-
-/** Beyond it Node drops each newcomer at once. At 10,000 connections small bodies alone can take 640 MB. */
-const MOST_CONNECTIONS = 10_000
 
 /** Targets that the router would take for others: `/heroes/` for `/heroes/:id` with an empty id, and `*` for `/`. */
 const NO_ROUTE = /^(?:\*|[^?#]+\/(?:[?#]|$))/
@@ -104,14 +96,13 @@ export const createHttp = ({
   trustProxy,
   log,
   errorPage,
-  answerMilliseconds = ANSWER_MILLISECONDS,
-  readerMilliseconds = READER_MILLISECONDS
+  answerMilliseconds = TIME_LIMITS.answer,
+  readerMilliseconds = TIME_LIMITS.reader
 }: HttpOptions): Http => {
   const headers = constantHeaders(version)
   const answerFor = createAnswerFor(errorPage, bodyLimit)
   const handleError = createErrorHandler(answerFor, log.requestFailed)
   const parserErrors = createParserErrors(answerFor, headers)
-  const discard = createDiscard()
   const largeBody = createBodyMemory(bodyMemory, bodyLimit)
   const deadlines = createDeadlines(answerMilliseconds, reply => {
     // An answer that the route's handler makes later is dropped, because its reply is sent.
@@ -142,25 +133,22 @@ export const createHttp = ({
     },
     // Requests that arrive while the service drains are still answered.
     return503OnClosing: false,
-    // At 0.7 Mbit/s a body of 10 MB, the default limit, arrives in 2 minutes.
-    requestTimeout: 120_000,
+    requestTimeout: TIME_LIMITS.request,
+    keepAliveTimeout: TIME_LIMITS.idle,
     http: {
-      headersTimeout: 20_000,
-      connectionsCheckingInterval: 1000,
-      // A `state` of 4 kB takes 12 kB when it is percent-encoded, and Node's default limit for all headers is 16 kB.
-      maxHeaderSize: 32_768,
+      headersTimeout: TIME_LIMITS.head,
+      connectionsCheckingInterval: TIME_LIMITS.requestCheck,
+      maxHeaderSize: HEAD_BYTES,
       // The onRequest hook checks it, because Node's own refusal lacks the constant headers.
       requireHostHeader: false
     },
     clientErrorHandler: parserErrors.refuse
   }).withTypeProvider<TypeBox>()
 
-  // A route reads a body only when its group says of which kind: see bodies.ts.
+  // A route reads a body only when its group says of which kind: see bodies/.
   http.removeAllContentTypeParsers()
   http.setErrorHandler(handleError)
   http.setNotFoundHandler((request, reply) => handleError(undefined, request, reply))
-
-  const compress = createCompression(http)
 
   let warnsOfForwarded = trustProxy === false
 
@@ -175,18 +163,18 @@ export const createHttp = ({
     const isInTime = deadlines.begin(reply)
     // Node drops the rest of the packet, because it could belong to the other protocol. A further request in it would
     // get no answer, so the connection ends.
-    if (request.headers.upgrade !== undefined) endConnectionGently(reply)
+    const doubt = doubtOfLength(request.raw)
+    if (request.headers.upgrade !== undefined || doubt !== undefined) {
+      endConnection(reply)
+      endGentlyOnceSent(request.raw.socket)
+    }
     log.followRequest?.(request, reply)
     if (warnsOfForwarded && isForwarded(request)) {
       warnsOfForwarded = false
       log.logger.warn('a proxy is in front and TRUST_PROXY does not name it: all of its clients count as one address')
     }
     reply.headers(headers)
-    const doubt = doubtOfLength(request.raw)
-    if (doubt !== undefined) {
-      endConnectionGently(reply)
-      return done(new HttpError(400, doubt))
-    }
+    if (doubt !== undefined) return done(new HttpError(400, doubt))
     if (!isInTime) return done(tooLate(reply))
     const fault = faultInHead(request.raw)
     if (fault !== undefined) return done(new HttpError(400, fault))
@@ -195,15 +183,25 @@ export const createHttp = ({
   })
 
   const beforeBody: preParsingHookHandler = (request, reply, _payload, done) => {
-    if (!hasBody(request)) return done()
-    const refusal = beginReading(reply)
-    // Whoever sends what a route cannot read is told so, whether or not the rest has arrived.
-    if (refusal !== undefined) return done(null, unreadable(refusal))
-    const resume = deadlines.pause(reply)
-    request.raw.once('end', () => {
-      endReading(reply)
-      resume()
-    })
+    const { raw, headers } = request
+    if (!hasBody(raw)) {
+      // A request without a body is not judged by its type.
+      delete headers['content-type']
+      return done()
+    }
+    const coding = headers['content-encoding']
+    if (coding !== undefined && coding.toLowerCase() !== 'identity')
+      return done(new HttpError(415, 'the body has a content coding: send it without Content-Encoding'))
+    if (!raw.complete) {
+      const connection = connectionOf(raw.socket)
+      // Refused as soon as it is read, behind what its type is refused for.
+      if (connection.broken)
+        return done(
+          null,
+          unreadable(() => MALFORMED_REQUEST)
+        )
+      connection.reading = reply
+    }
     done(null, largeBody(reply))
   }
   // Only on routes that can have a body: every hook costs time, and most requests are reads.
@@ -212,28 +210,27 @@ export const createHttp = ({
   })
 
   // One hook and not three: every hook adds to the cost of a read.
-  http.addHook('onSend', (request, reply, payload, done) => {
-    if (!request.raw.complete && hasBody(request)) {
-      discard(request.raw)
-      letBodyArrive(reply)
+  http.addHook('onSend', ({ raw }, reply, payload, done: SendHookDone) => {
+    if (!raw.complete && hasBody(raw)) {
+      discard(raw)
+      endGentlyOnceSent(raw.socket)
     }
     // Fastify itself ends the connections of requests that arrive during the close, but not of requests under way.
     if (closing) endConnectionIfLast(reply)
-    const send: Done = done
-    const sendInTime: Done = (error, compressed) => {
+    compress(reply, payload, (error, body, coding) => {
       // A long answer is compressed by another thread, and may be too late by then: its client has been told.
       if (reply.raw.headersSent) return
       deadlines.end(reply)
-      send(error, compressed)
-    }
-    compress.call(http, request, reply, payload, sendInTime)
+      if (coding !== undefined) reply.header('content-encoding', coding)
+      done(error, body)
+    })
   })
 
   cutOffReaders(http.server, readerMilliseconds)
-  http.server.maxConnections = MOST_CONNECTIONS
+  http.server.maxConnections = CONNECTIONS
   // Node would leave out those behind the first two thousand, and with them the length of the body. 32 kB bound their number.
   http.server.maxHeadersCount = 0
-  const inTurn = createTurns(http.routing)
+  const inTurn = createScheduling(http.routing)
   http.server.off('request', http.routing).on('request', inTurn)
   // An unknown expectation is ignored (RFC 9110 section 10.1.1). Node's own answer, a 417, lacks the constant headers.
   http.server.on('checkExpectation', inTurn)
@@ -252,13 +249,8 @@ const createRequestIds = (): (() => string) => {
   }
 }
 
-/** A body that fails with `error` as soon as it is read. */
-const unreadable = (error: Error): Readable =>
-  new Readable({
-    read() {
-      this.destroy(error)
-    }
-  })
+/** What an onSend hook calls at its end, with both its values optional. */
+type SendHookDone = (error?: Error | null, payload?: unknown) => void
 
 const isForwarded = ({ headers }: FastifyRequest): boolean =>
   headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined

@@ -1,7 +1,7 @@
 import { Server, type Socket } from 'node:net'
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
-import { connectionOf } from '../http/connections.js'
 import type { Http } from '../http/http.js'
+import { isIdle } from '../http/protocol/connections.js'
 
 /** One second less than the ten that the service has from the signal to its end. */
 const DRAIN_MILLISECONDS = 9000
@@ -57,13 +57,4 @@ export const createDrain = (http: Http): (() => Promise<void>) => {
     clearTimeout(cutOff)
     clearInterval(idle)
   }
-}
-
-/**
- * True when each request whose head has arrived is answered and has arrived as a whole. A connection that an answer ends
- * is not idle: it closes by itself, when its client has had the time to read that answer.
- */
-const isIdle = (socket: Socket): boolean => {
-  const { latest, ending, brokenOff } = connectionOf(socket)
-  return !ending && !brokenOff && (latest === undefined || (latest.closed && latest.req.complete))
 }

@@ -4,7 +4,7 @@ import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, R
 import { type Events, grantTypes, type SecurityEvent } from '../../core/index.js'
 import type { Composition, Observer } from '../compose.js'
 import type { Database } from '../database.js'
-import { CLIENT_LEFT, hasLeft, whenOver } from '../http/connections.js'
+import { CLIENT_LEFT, hasLeft, whenOver } from '../http/protocol/connections.js'
 import type { Log } from '../http/http.js'
 import type { Figures } from '../http/server.js'
 import { createDurations } from './durations.js'

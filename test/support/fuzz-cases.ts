@@ -62,6 +62,8 @@ export const createCase = (seed: number, index: number, credentials: Credentials
     const broken = brokenBody(random, unique, credentials)
     text += broken.text
     if (ends) mayReset = true
+    // Behind a request that is unanswered the connection ends without an answer to this one.
+    else if (answers.length > 0) further = broken.expected.statuses
     else answers.push(broken.expected)
     ends = true
     needsEnd = broken.needsEnd

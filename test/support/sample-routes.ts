@@ -2,7 +2,8 @@
 
 import { Type } from '@sinclair/typebox'
 import type { Test } from 'tap'
-import { formOf, formRoutes, jsonRoutes } from '../../app/http/bodies.js'
+import { formOf, formRoutes } from '../../app/http/bodies/forms.js'
+import { jsonRoutes } from '../../app/http/bodies/json.js'
 import type { Http, HttpOptions, Log } from '../../app/http/http.js'
 import { DomainError } from '../../core/index.js'
 import { createTestHttp } from './http.js'

@@ -1,5 +1,5 @@
 import helmet from '@fastify/helmet'
-import { formRoutes } from '../bodies.js'
+import { formRoutes } from '../bodies/forms.js'
 import type { Http, HttpPlugin } from '../http.js'
 import { CSP_DIRECTIVES } from './layout.js'
 

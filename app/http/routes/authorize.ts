@@ -6,10 +6,9 @@ import {
   USERNAME_MAX,
   type UseCases
 } from '../../../core/index.js'
-import { formOf } from '../bodies.js'
+import { type Form, formOf, parseForm, queryString, requireShort } from '../bodies/forms.js'
 import { originOf } from '../client-address.js'
 import { statusOf } from '../errors.js'
-import { type Form, parseForm, queryString, requireShort } from '../forms.js'
 import type { Http } from '../http.js'
 import { refuseFormsOfOtherSites } from '../other-sites.js'
 import { languageFor } from '../pages/languages.js'

@@ -1,5 +1,5 @@
 import { couldBeIssued, DomainError } from '../../../core/index.js'
-import { parseForm, queryString, requireShort } from '../forms.js'
+import { parseForm, queryString, requireShort } from '../bodies/forms.js'
 import type { Http } from '../http.js'
 import { codePage, refusalPage } from '../pages/callback-page.js'
 import { languageFor } from '../pages/languages.js'

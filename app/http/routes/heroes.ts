@@ -3,11 +3,11 @@ import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError, type Hero, type HeroQuery, type UseCases } from '../../../core/index.js'
 import { type BearerCheck, checkedTogether, createBearerCheck } from '../bearer.js'
-import { jsonRoutes } from '../bodies.js'
+import { formPairs, queryString } from '../bodies/forms.js'
+import { jsonRoutes } from '../bodies/json.js'
 import { DOCUMENTED } from '../documented.js'
-import { formPairs, queryString } from '../forms.js'
 import type { Http } from '../http.js'
-import { createPlaces } from '../places.js'
+import { createSemaphore } from '../semaphore.js'
 
 /** The properties of a hero beside its id. */
 const fields = {
@@ -53,7 +53,7 @@ export const heroRoutes = (http: Http, useCases: HeroUseCases, options: HeroRout
   const mayRead = (request: FastifyRequest): Promise<unknown> => check(request, options.readScope)
   const mayWrite = (request: FastifyRequest): Promise<unknown> => check(request, options.writeScope)
 
-  const place = createPlaces(
+  const place = createSemaphore(
     LONG_LISTS,
     WAITING_LISTS,
     () => new DomainError('overloaded', `too many long lists are being sent: ${ADVICE}`, { retryAfterSeconds: 1 })

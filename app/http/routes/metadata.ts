@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { grantTypes } from '../../../core/index.js'
 import { noSuchPath } from '../errors.js'
 import type { Http } from '../http.js'
-import { originForm } from '../target.js'
+import { originForm } from '../protocol/request-head.js'
 
 const Metadata = Type.Object(
   {

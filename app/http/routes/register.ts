@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { DomainError, PASSWORD_MAX, USERNAME_MAX, type UseCases } from '../../../core/index.js'
-import { jsonRoutes } from '../bodies.js'
+import { jsonRoutes } from '../bodies/json.js'
 import { originOf } from '../client-address.js'
 import { DOCUMENTED } from '../documented.js'
 import { examplePassword } from '../example-password.js'

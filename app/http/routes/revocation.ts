@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import type { UseCases } from '../../../core/index.js'
-import { formOf, formRoutes } from '../bodies.js'
+import { formOf, formRoutes } from '../bodies/forms.js'
 import { originOf } from '../client-address.js'
 import { clientCredentials } from '../client-auth.js'
 import { UNCACHED } from '../headers.js'

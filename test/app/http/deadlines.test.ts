@@ -4,11 +4,12 @@ import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import t from 'tap'
-import { formRoutes, jsonRoutes } from '../../../app/http/bodies.js'
+import { formRoutes } from '../../../app/http/bodies/forms.js'
+import { jsonRoutes } from '../../../app/http/bodies/json.js'
 import { CONSTANT_HEADERS, createTestHttp, listen } from '../../support/http.js'
 import { recordLog } from '../../support/recorded-log.js'
 import { createSlowHttp, postSlow } from '../../support/sample-routes.js'
-import { signal } from '../../support/waiting.js'
+import { signal, turns } from '../../support/waiting.js'
 import { dial, FORM_TYPE, JSON_TYPE, readAnswer, statusesIn } from '../../support/wire.js'
 
 const getOnce = (path: string): string => `GET ${path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`
@@ -127,11 +128,62 @@ t.test(
   }
 )
 
+t.test('the time that has passed before a body arrives counts, and does not begin anew behind the body', async t => {
+  const ANSWER = 800
+  const checked = signal()
+  const begun = signal(2)
+  const never = signal()
+  const http = createTestHttp({ answerMilliseconds: ANSWER })
+  const clock = createTestHttp({ answerMilliseconds: ANSWER / 4 })
+  for (const server of [http, clock]) server.get('/never', () => never.given)
+  const check = async () => {
+    begun.give()
+    await checked.given
+  }
+  http.register(jsonRoutes(http => http.post('/checked', { onRequest: check }, () => never.given)))
+  const sends = [await listen(http), await listen(clock)] as const
+  t.teardown(() => Promise.all([http.close(), clock.close()]))
+  const [send, tick] = sends
+  const quarter = async () => t.strictSame(statusesIn(await tick(getOnce('/never'))), [503])
+  const over: string[] = []
+  const note = async (name: string, answer: Promise<string>) => {
+    t.strictSame(statusesIn(await answer), [503], name)
+    over.push(name)
+  }
+  const head = `POST /checked HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: 2\r\ncontent-type: ${JSON_TYPE['content-type']}\r\n\r\n`
+  const late = dial(http.listeningOrigin)
+  late.socket.write(head)
+  const answers = [note('whole', send(`${head}{}`)), note('late body', late.closed)]
+  await begun.given
+  await quarter()
+  await quarter()
+  answers.push(note('begun later', send(getOnce('/never'))))
+  await quarter()
+  checked.give()
+  await turns(20)
+  late.socket.write('{}')
+  await Promise.all(answers)
+  t.strictSame(over, ['whole', 'late body', 'begun later'])
+  never.give()
+})
+
+t.test('of two requests that are sent together each has its own time', async t => {
+  const { http, arrived, answer } = createSlowHttp({ answerMilliseconds: 400 })
+  const never = signal()
+  http.get('/never', () => never.given)
+  const send = await listen(http)
+  t.teardown(() => http.close())
+  const sent = send(`GET /slow/one HTTP/1.1\r\nhost: a\r\n\r\n${getOnce('/never')}`)
+  await arrived
+  answer()
+  t.strictSame(statusesIn(await sent), [200, 503])
+  never.give()
+})
+
 t.test('an answer that is not compressed in time is 503, and what is compressed later is dropped', async t => {
   const http = createTestHttp({ answerMilliseconds: 50 })
   const answered = signal()
   http.addHook('onResponse', async () => answered.give())
-  // A route of a plugin of its own, as those of the service are: without one, short answers too would need a thread.
   http.register(async (http: FastifyInstance) => {
     http.get('/long', (_request, reply) => reply.type('text/plain').send('heroes '.repeat(10_000)))
   })

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import t from 'tap'
-import { formRoutes, jsonRoutes } from '../../../app/http/bodies.js'
+import { formRoutes } from '../../../app/http/bodies/forms.js'
+import { jsonRoutes } from '../../../app/http/bodies/json.js'
 import type { Http } from '../../../app/http/http.js'
 import { DomainError, type ErrorCode } from '../../../core/index.js'
 import { CONSTANT_HEADERS, createTestHttp } from '../../support/http.js'

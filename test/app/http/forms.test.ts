@@ -1,5 +1,8 @@
+import { Readable } from 'node:stream'
 import t from 'tap'
-import { formPairs, parseForm, parseFormInPieces, queryString } from '../../../app/http/forms.js'
+import { formOf, formPairs, parseForm, queryString } from '../../../app/http/bodies/forms.js'
+import { createInhabited } from '../../support/service.js'
+import { FORM_TYPE } from '../../support/wire.js'
 
 t.test('a form gives each parameter once and leaves out the empty ones', async t => {
   t.strictSame([...parseForm('')], [])
@@ -88,23 +91,59 @@ t.test('a query string is the part of the target behind the first question mark 
   t.throws(() => queryString('/a?b=é'), { code: 'invalid_request' })
 })
 
-t.test('a long form is decoded in pieces, with a rest before each but the first', async t => {
-  let rests = 0
-  const parse = (encoded: string) =>
-    parseFormInPieces(encoded, async () => {
-      rests += 1
-    })
+t.test('a form whose bytes are not UTF-8 is refused, and so is one that has none', async t => {
+  const body = Buffer.from([0x61, 0x3d, 0xff])
+  await t.rejects(formOf({ body }), { message: 'a parameter is not valid UTF-8: encode it as UTF-8' })
+  await t.rejects(formOf({ body: undefined }), { code: 'invalid_request' })
+})
+
+t.test('a long form leaves turns of the event loop to others while it is decoded', async t => {
+  const parse = async (form: string) => {
+    let turns = 0
+    let over = false
+    const count = (): void => {
+      turns += 1
+      if (!over) setImmediate(count)
+    }
+    setImmediate(count)
+    try {
+      const parsed = await formOf({ body: Buffer.from(form) })
+      return { parsed, turns }
+    } finally {
+      over = true
+    }
+  }
   for (const [parameters, pieces] of [
     [2, 1],
     [49, 1],
     [51, 2],
     [1000, 21]
   ] as const) {
-    rests = 0
     const encoded = Array.from({ length: parameters }, (_, part) => `${part}=${'%41'.repeat(3333)}`).join('&')
-    t.strictSame([...(await parse(encoded))], [...parseForm(encoded)])
-    t.equal(rests, pieces - 1, `${parameters} parameters`)
+    const { parsed, turns } = await parse(encoded)
+    t.strictSame([...parsed], [...parseForm(encoded)])
+    t.equal(turns, pieces - 1, `${parameters} parameters`)
   }
   await t.rejects(parse(`${'x'.repeat(16_384)}x`), { code: 'invalid_request' })
   await t.rejects(parse('a=1&a=2'), { code: 'invalid_request' })
+})
+
+t.test('a form beyond the bounds is 400, and 413 before that when it is longer than a body may be', async t => {
+  const { http } = await createInhabited({ bodyLimit: 200_000 })
+  const send = (form: string, headers: Readonly<Record<string, string>> = {}) =>
+    http.inject({
+      method: 'POST',
+      url: '/auth/token',
+      headers: { ...FORM_TYPE, ...headers },
+      payload: Readable.from([form.slice(0, 100_000), form.slice(100_000)], { objectMode: false })
+    })
+  const longest = 'x'.repeat(200_000)
+  const answer = await send(longest, { 'content-length': '200000' })
+  t.equal(answer.statusCode, 400)
+  t.equal(answer.json().error_description, 'a parameter is longer than 16384 bytes: send a shorter one')
+  const chunked = { 'transfer-encoding': 'chunked' }
+  t.equal((await send(longest, chunked)).statusCode, 400)
+  t.equal((await send(`${longest}x`, chunked)).statusCode, 413)
+  const many = Array.from({ length: 20_000 }, (_, part) => `p${part}=1`).join('&')
+  t.equal((await send(many, chunked)).statusCode, 400)
 })

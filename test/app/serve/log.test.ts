@@ -1,5 +1,5 @@
 import t from 'tap'
-import { jsonRoutes } from '../../../app/http/bodies.js'
+import { jsonRoutes } from '../../../app/http/bodies/json.js'
 import { HttpError } from '../../../app/http/errors.js'
 import { createLog } from '../../../app/serve/log.js'
 import { createSecurityLog } from '../../../app/serve/security-log.js'

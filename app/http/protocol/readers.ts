@@ -1,5 +1,6 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { READER_CHECK } from './limits.js'
 
 /** Node's count of the bytes that it has not been able to hand to the system. Node's own timeout of sockets reads it too. */
 type Queue = { readonly _handle?: { readonly writeQueueSize?: number } | null }
@@ -12,19 +13,16 @@ interface Progress {
   readonly at: number
 }
 
-/** The interval of the checks, as a part of the whole time. */
-const TICK = 1 / 10
-
 /**
  * Resets every connection whose client has taken none of what it was sent for `milliseconds`, or at most a tenth of them
  * longer. One timer looks at all connections: a timer for each answer would cost every read something.
  */
 export const cutOffReaders = (server: Server, milliseconds: number): void => {
   const open = new Set<Socket>()
-  /** The connections with bytes that the system had not taken at the last tick. */
+  /** The connections with bytes that the system had not taken at the last check. */
   let unread = new Map<Socket, Progress>()
 
-  const tick = (): void => {
+  const check = (): void => {
     const at = performance.now()
     const before = unread
     unread = new Map()
@@ -41,7 +39,7 @@ export const cutOffReaders = (server: Server, milliseconds: number): void => {
     socket.once('close', () => open.delete(socket))
   })
   server.on('listening', () => {
-    const timer = setInterval(tick, milliseconds * TICK).unref()
+    const timer = setInterval(check, milliseconds * READER_CHECK).unref()
     server.once('close', () => clearInterval(timer))
   })
 }

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { whenOver } from './connections.js'
+import { whenOver } from './protocol/connections.js'
 
 /**
  * Bounds how many replies of one kind are made or sent at a time, to `places`, and how many wait for that, to `waiting`.
@@ -7,7 +7,7 @@ import { whenOver } from './connections.js'
  * when too many wait. A reply has its place until it has been sent or its client has left. When that comes first, the
  * promise never settles.
  */
-export const createPlaces = (
+export const createSemaphore = (
   places: number,
   waiting: number,
   refusal: () => Error

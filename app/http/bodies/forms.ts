@@ -1,0 +1,160 @@
+import { isUtf8 } from 'node:buffer'
+import { setImmediate as turn } from 'node:timers/promises'
+import type { FastifyRequest } from 'fastify'
+import { DomainError } from '../../../core/index.js'
+import type { ErrorForm } from '../errors.js'
+import type { Http, HttpPlugin } from '../http.js'
+
+/** Parameters by name, each once. A Map, so that `__proto__` is a name like any other. */
+export type Form = ReadonlyMap<string, string>
+
+/** A group of routes whose request bodies are forms, and whose errors have `errorForm`. Any other body is refused. */
+export const formRoutes =
+  (errorForm: ErrorForm, routes: (http: Http) => void): HttpPlugin =>
+  (http, _options, done) => {
+    http.addHook('onRoute', route => {
+      route.config = { ...route.config, errorForm }
+    })
+    http.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'buffer' }, (_request, body, parsed) => {
+      // `formOf` parses it, without holding the event loop.
+      parsed(null, body)
+    })
+    routes(http)
+    done()
+  }
+
+/**
+ * The form in the body of a request to {@link formRoutes}. Rejects with `invalid_request` when there is no body, and as
+ * {@link parseForm} does. A long form is decoded in pieces, each in a turn of the event loop of its own.
+ */
+export const formOf = async ({ body }: Pick<FastifyRequest, 'body'>): Promise<Form> => {
+  if (!Buffer.isBuffer(body))
+    throw new DomainError('invalid_request', 'the request has no form: send one as application/x-www-form-urlencoded')
+  const { form, add } = createForm(false)
+  let length = 0
+  for (const pair of boundedPairs(body.toString('latin1'))) {
+    length += pair[0].length + pair[1].length
+    if (length > PIECE) {
+      await turn()
+      length = 0
+    }
+    add(pair)
+  }
+  return form
+}
+
+/**
+ * Reads `application/x-www-form-urlencoded` as RFC 6749 section 3.2 requires: a repeated parameter is refused, and a
+ * parameter without a value counts as absent. A parameter that is not UTF-8, holds a NUL or has a broken percent-escape
+ * is refused, never repaired. Too many and too long parameters are refused as well. Throws `invalid_request`. Where
+ * `keepsEmpty` is true, a parameter without a value is kept with an empty one.
+ */
+export const parseForm = (encoded: string, keepsEmpty = false): Form => {
+  const { form, add } = createForm(keepsEmpty)
+  for (const pair of boundedPairs(bytesOf(encoded))) add(pair)
+  return form
+}
+
+/**
+ * Every parameter with one of the names, in the order of the text, including repeated, empty and long ones. The others
+ * may be malformed. Throws `invalid_request`.
+ */
+export const formPairs = (encoded: string, names: ReadonlySet<string>): readonly Pair[] =>
+  pairsOf(bytesOf(encoded))
+    .filter(([name]) => names.has(decodeLoosely(name)))
+    .map(decodePair)
+
+/** The query string of a request's target, for {@link parseForm} and {@link formPairs}. Throws `invalid_request`. */
+export const queryString = (target: string): string => {
+  const query = /\?([^#]*)/.exec(target)?.[1] ?? ''
+  // A target is ASCII (RFC 3986 section 2). Node reads its bytes as Latin-1, so any other character would be changed.
+  if (!/^[\x21-\x7e]*$/.test(query))
+    throw refusal('the query string has characters that must be percent-encoded: encode all but printable ASCII')
+  return query
+}
+
+/** Throws `invalid_request` when the texts, which a page would repeat, have over 16,384 bytes of UTF-8 together. */
+export const requireShort = (texts: readonly string[]): void => {
+  if (texts.reduce((length, text) => length + Buffer.byteLength(text), 0) > MOST_BYTES) {
+    throw tooLong(`the parameters are longer than ${MOST_BYTES} bytes together: send shorter ones`)
+  }
+}
+
+/** More than any form needs. A million parameters would hold the event loop for a second. */
+const MOST_PARAMETERS = 1000
+/** The limit for a name or a value as it is sent, and for the sum of the texts that a page repeats. */
+const MOST_BYTES = 16_384
+/** In bytes: what is decoded at once of a long form. A megabyte of `+` takes a twentieth of a second. */
+const PIECE = 500_000
+
+/** A name and its value: as they are sent, where each character is a byte, or decoded. */
+type Pair = readonly [name: string, value: string]
+
+/** An empty form, and what decodes a parameter and adds it. */
+const createForm = (keepsEmpty: boolean) => {
+  const form = new Map<string, string>()
+  const names = new Set<string>()
+  const add = (pair: Pair): void => {
+    const [name, value] = decodePair(pair)
+    if (names.has(name)) throw refusal('a parameter is repeated: send each one once')
+    names.add(name)
+    if (keepsEmpty || value !== '') form.set(name, value)
+  }
+  return { form, add }
+}
+
+/** All lengths are checked before the first parameter is decoded, so that the cost of decoding is bounded. */
+const boundedPairs = (encoded: string): readonly Pair[] => {
+  const pairs = pairsOf(encoded)
+  if (pairs.some(([name, value]) => name.length > MOST_BYTES || value.length > MOST_BYTES)) {
+    throw tooLong(`a parameter is longer than ${MOST_BYTES} bytes: send a shorter one`)
+  }
+  return pairs
+}
+
+const pairsOf = (encoded: string): readonly Pair[] => {
+  const parts = encoded.split('&', MOST_PARAMETERS + 1)
+  if (parts.length > MOST_PARAMETERS) throw tooLong(`there are more than ${MOST_PARAMETERS} parameters: send fewer`)
+  return parts
+    .filter(part => part !== '')
+    .map(part => {
+      const equals = part.indexOf('=')
+      return equals === -1 ? [part, ''] : [part.slice(0, equals), part.slice(equals + 1)]
+    })
+}
+
+/** A name that cannot be decoded is the name of nothing. */
+const decodeLoosely = (name: string): string => {
+  try {
+    return decode(name)
+  } catch {
+    return ''
+  }
+}
+
+const decodePair = ([name, value]: Pair): Pair => [decode(name), decode(value)]
+
+const bytesOf = (text: string): string => Buffer.from(text).toString('latin1')
+
+const decode = (encoded: string): string => {
+  const bytes = Buffer.from(encoded, 'latin1')
+  const text = isUtf8(bytes) ? decodeEscapes(bytes.toString()) : undefined
+  if (text === undefined) throw refusal('a parameter is not valid UTF-8: encode it as UTF-8')
+  if (text.includes('\0')) throw refusal('a parameter holds a NUL character: leave it out')
+  return text
+}
+
+/** Undefined when the escapes are not those of UTF-8. */
+const decodeEscapes = (text: string): string | undefined => {
+  if (!/[%+]/.test(text)) return text
+  if (/%(?![\da-f]{2})/i.test(text)) throw refusal('a parameter has a broken percent-escape: write % as %25')
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return undefined
+  }
+}
+
+const refusal = (message: string): DomainError => new DomainError('invalid_request', message)
+
+const tooLong = (message: string): DomainError => new DomainError('invalid_request', message, { fault: 'too_long' })

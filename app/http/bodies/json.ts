@@ -1,0 +1,102 @@
+import { constants, isUtf8 } from 'node:buffer'
+import { setImmediate as turn } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import type { FastifyRequest } from 'fastify'
+import { DomainError, isStorable } from '../../../core/index.js'
+import type { Http, HttpPlugin } from '../http.js'
+
+/** In bytes. A body becomes one string, and V8 has none that is longer. */
+export const LONGEST_BODY = constants.MAX_STRING_LENGTH
+
+/** A group of routes whose request bodies are JSON. Any other body is refused. */
+export const jsonRoutes =
+  (routes: (http: Http) => void): HttpPlugin =>
+  (http, _options, done) => {
+    const parse = promisify(http.getDefaultJsonParser('error', 'ignore'))
+    http.addContentTypeParser(
+      'application/json',
+      { parseAs: 'buffer' },
+      async (request: FastifyRequest, body: Buffer) => {
+        // Where a schema requires a body, null does not match it.
+        if (body.length === 0) return null
+        // All steps together would hold the event loop for more than a tenth of a second.
+        const isLong = body.length > LONG_BODY
+        if (isLong) await turn()
+        if (isBeyondBounds(body)) throw invalid('the body has more than 1000 values or 32 levels: send a smaller one')
+        if (!isUtf8(body)) throw invalid('the body is not valid UTF-8: encode it as UTF-8')
+        if (isLong) await turn()
+        const text = body.toString()
+        if (isLong) await turn()
+        const value = await parse(request, text).catch(() => {
+          throw invalid('the body is not valid JSON: send one JSON object, without a key __proto__')
+        })
+        // In valid UTF-8 JSON only a `\u` escape can make a NUL or half of a surrogate pair.
+        if (text.includes('\\u') && !hasOnlyStorableTexts(value))
+          throw invalid('the body holds a NUL character or half of a surrogate pair: leave it out')
+        return value
+      }
+    )
+    routes(http)
+    done()
+  }
+
+const invalid = (message: string): DomainError => new DomainError('invalid_input', message)
+
+/** In bytes. */
+const LONG_BODY = 1_000_000
+
+// Recursive, and safe: the levels are bounded before the body is parsed.
+const hasOnlyStorableTexts = (value: unknown): boolean => {
+  if (typeof value === 'string') return isStorable(value)
+  return typeof value !== 'object' || value === null || Object.entries(value).flat().every(hasOnlyStorableTexts)
+}
+
+const MOST_VALUES = 1000
+const MOST_LEVELS = 32
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+
+/**
+ * Whether the JSON has more values or levels than any body of this service needs. Call it before the JSON is parsed: a
+ * list of 800,000 values takes two seconds to walk. For a text that is not JSON the result means nothing; the parser
+ * refuses it.
+ */
+const isBeyondBounds = (json: Buffer): boolean => {
+  let values = 1
+  let level = 0
+  // True after the start of a list or an object, until its first element.
+  let opened = false
+  for (let at = 0; at < json.length; at++) {
+    switch (json[at]) {
+      case 0x09: // tab
+      case 0x0a: // line feed
+      case 0x0d: // carriage return
+      case 0x20: // space
+        continue
+      case 0x5d: // ]
+      case 0x7d: // }
+        level -= 1
+        opened = false
+        continue
+      case 0x2c: // ,
+        values += 1
+        break
+      default:
+        if (opened) values += 1
+    }
+    const byte = json[at]
+    opened = byte === 0x5b || byte === 0x7b // [ {
+    if (opened) level += 1
+    else if (byte === QUOTE) at = endOfString(json, at + 1)
+    if (values > MOST_VALUES || level > MOST_LEVELS) return true
+  }
+  return false
+}
+
+/** The index of the quotation mark that ends the string beginning at `from`; at least the length when there is none. */
+const endOfString = (json: Buffer, from: number): number => {
+  let at = from
+  while (at < json.length && json[at] !== QUOTE) at += json[at] === BACKSLASH ? 2 : 1
+  return at
+}

@@ -1,0 +1,91 @@
+import { type IncomingMessage, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import { type AnswerFor, type Asker, HttpError, MALFORMED, noSuchPath } from '../errors.js'
+import { type Headers, UNCACHED } from '../headers.js'
+import { connectionOf, endGently, endGentlyOnceSent } from './connections.js'
+import { TIME_LIMITS } from './limits.js'
+
+const REFUSALS: Readonly<Record<string, HttpError>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: new HttpError(
+    408,
+    'the request took too long to arrive: send its headers within 20 seconds and all of it within 120'
+  ),
+  HPE_HEADER_OVERFLOW: new HttpError(431, 'the headers are too large: send at most 32 kB'),
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: new HttpError(
+    413,
+    'the chunk extensions are too large: send chunks without extensions'
+  )
+}
+/** For a body that breaks the grammar of HTTP. */
+export const MALFORMED_REQUEST = new HttpError(400, MALFORMED)
+
+/** Only pages differ by whom they are for. */
+const NOBODY: Asker = { id: '', headers: {} }
+
+/**
+ * Ends connections on which nothing more can be read: with the refusal where nothing is unanswered, or where the body of an
+ * unanswered request is what cannot be read, and else with the answer to the latest request.
+ */
+export interface ParserErrors {
+  /** For bytes that Node's parser refuses, and for requests that do not arrive in time. */
+  refuse(error: Error & { code?: string }, socket: Socket): void
+  /** For `CONNECT`. Node would close the connection without an answer. */
+  refuseTunnel(request: IncomingMessage): void
+}
+
+export const createParserErrors = (answerFor: AnswerFor, headers: Headers): ParserErrors => {
+  const write = (socket: Socket, refusal: HttpError): void => {
+    const answer = answerFor(refusal, 'json', NOBODY)
+    // Which path was asked for is not known.
+    const fields = {
+      ...headers,
+      date: new Date().toUTCString(),
+      ...UNCACHED,
+      ...answer.headers,
+      'content-length': answer.body.length,
+      connection: 'close'
+    }
+    const head = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
+    socket.write(`HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}\r\n${head.join('')}\r\n${answer.body}`)
+  }
+
+  const end = (socket: Socket, refusal: HttpError): void => {
+    const connection = connectionOf(socket)
+    const { latest, reading } = connection
+    connection.broken = true
+    if (latest === undefined || latest.closed) {
+      // The rest of a request that has been answered draws no second answer.
+      if (latest?.req.complete !== false && socket.writable) write(socket, refusal)
+      endGently(socket)
+      return
+    }
+    // Node's listener would drop answers, or end the connection before them, when the client stops sending.
+    socket.removeAllListeners('end')
+    endGentlyOnceSent(socket)
+    latest.once('close', () => endGently(socket))
+    if (latest.headersSent) return
+    latest.setHeader('connection', 'close')
+    if (reading?.raw === latest) reading.send(refusal)
+  }
+
+  return {
+    refuse(error, socket) {
+      // Node also reports connections that were reset.
+      if (socket.destroyed) return
+      // Node reports the error again for each further packet.
+      if (connectionOf(socket).broken) pauseBriefly(socket)
+      else end(socket, REFUSALS[String(error.code)] ?? MALFORMED_REQUEST)
+    },
+    refuseTunnel({ socket }) {
+      // For CONNECT, Node has removed its own listeners from the socket, and reads nothing more.
+      socket.on('error', () => {})
+      end(socket, noSuchPath())
+    }
+  }
+}
+
+/** A client that sends without end holds up no other. */
+const pauseBriefly = (socket: Socket): void => {
+  socket.pause()
+  setTimeout(() => socket.resume(), TIME_LIMITS.piece)
+}
