@@ -11,7 +11,13 @@ const ROOMS: Record<string, { readonly rooms: readonly string[]; readonly packag
   'adapters/memory': { rooms: ['core'], packages: [] },
   'adapters/crypto': { rooms: ['core'], packages: ['node:', '@node-rs/argon2'] },
   'adapters/postgres': {
-    rooms: ['core', 'adapters/postgres/lookup', 'adapters/postgres/sql', 'adapters/postgres/connection'],
+    rooms: [
+      'core',
+      'adapters/postgres/lookup',
+      'adapters/postgres/sql',
+      'adapters/postgres/connection',
+      'adapters/postgres/embedded'
+    ],
     packages: ['node:', 'drizzle-orm']
   },
   'adapters/postgres/lookup': {
@@ -19,10 +25,12 @@ const ROOMS: Record<string, { readonly rooms: readonly string[]; readonly packag
     packages: ['drizzle-orm']
   },
   'adapters/postgres/sql': { rooms: ['core', 'adapters/postgres/connection'], packages: ['drizzle-orm'] },
-  'adapters/postgres/connection': {
-    rooms: ['core'],
-    packages: ['node:', 'postgres', '@electric-sql/pglite', 'fs-native-extensions']
+  'adapters/postgres/connection': { rooms: ['core', 'adapters/postgres/clock.ts'], packages: ['node:', 'postgres'] },
+  'adapters/postgres/embedded': {
+    rooms: ['adapters/postgres/connection'],
+    packages: ['node:', '@electric-sql/pglite', 'fs-native-extensions']
   },
+  'adapters/postgres/clock.ts': { rooms: [], packages: [] },
   'app/http': { rooms: ['core'], packages: ['node:', 'fastify', '@fastify/', '@sinclair/typebox', 'ipaddr.js'] },
   'app/http/pages': {
     rooms: ['core', 'app/http'],
@@ -174,7 +182,7 @@ t.test('an import that breaks the rule is found, however it is written', async t
     ['adapters/postgres/heroes.ts', "import { hash } from '../crypto/crypto.js'"],
     ['adapters/postgres/heroes.ts', "import postgres from 'postgres'"],
     ['adapters/postgres/lookup/queue.ts', "import type { Database } from '../database.js'"],
-    ['adapters/postgres/connection/lane.ts', "import { padded } from '../sql/values.js'"],
+    ['adapters/postgres/connection/pool.ts', "import { padded } from '../sql/values.js'"],
     ['app/http/http.ts', "import { heroRoutes } from './routes/heroes.js'"],
     ['app/http/errors.ts', "import { buildServer } from './server.js'"],
     ['app/http/routes/heroes.ts', "import 'drizzle-orm/pg-core'"],

@@ -14,12 +14,11 @@ import { createScopeStore } from './scopes.js'
 import { createTokenStore } from './tokens.js'
 import { createUserStore } from './users.js'
 
-export { FolderError } from './connection/cluster.js'
 export type { Connections } from './connection/driver.js'
 export { StatementError } from './connection/errors.js'
-export { FolderInUseError } from './connection/folder-lock.js'
 export type { ServerOptions } from './connection/server.js'
 export type { ServerAddress, Tls } from './connection/socket.js'
+export { FolderError, FolderInUseError } from './embedded/folder.js'
 export type { Inspection, Missing } from './inspection.js'
 export { type SchemaState, UnfitDatabaseError } from './migrations.js'
 export type { NameIndexLack } from './name-index.js'
@@ -80,7 +79,7 @@ export const openServer = async (url: string, options: Partial<ServerOptions> & 
  * a {@link FolderInUseError} when another process uses it.
  */
 export const openEmbedded = async (folder: string, observer: Observer = {}): Promise<Database> => {
-  const { openFolder } = await import('./connection/embedded.js')
+  const { openFolder } = await import('./embedded/embedded.js')
   return databaseOn(await openFolder(folder), observer)
 }
 
@@ -89,7 +88,7 @@ export const openEmbedded = async (folder: string, observer: Observer = {}): Pro
  * be read.
  */
 export const hasEmbedded = async (folder: string): Promise<boolean> => {
-  const { hasDatabase } = await import('./connection/embedded.js')
+  const { hasDatabase } = await import('./embedded/embedded.js')
   return hasDatabase(folder)
 }
 

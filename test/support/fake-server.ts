@@ -11,11 +11,15 @@ export interface FakeServer {
   readonly address: { readonly host: string; readonly port: number }
   readonly url: string
   standby: boolean
+  /** Its clock, in milliseconds since 1970. */
+  time: number
   readOnly: boolean
   /** The SQLSTATE with which connections are refused. */
   refusal: string | undefined
   /** The SQLSTATE with which statements of the service are refused. */
   failure: string | undefined
+  /** While true, the server ends a connection at a statement of the service, and does not answer it. */
+  ending: boolean
   /** While true, the server takes connections and answers nothing. */
   silent: boolean
   /** The certificate with which TLS is offered. */
@@ -65,7 +69,12 @@ export const startFakeServer = async (t: Pick<Test, 'teardown'>, host = '127.0.0
           const values = [fake.standby, fake.readOnly].map(value => (value ? 't' : 'f'))
           return void socket.write(row([BOOLEAN, BOOLEAN, INTEGER], [...values, String(PID)]))
         }
+        if (statement.includes('clock_timestamp')) {
+          const none = Buffer.concat([message('C', text('SELECT 0')), READY])
+          return void socket.write(fake.readOnly ? none : row([INTEGER], [String(fake.time * 1000)]))
+        }
         fake.statements.push(statement)
+        if (fake.ending) return void socket.destroy()
         if (fake.failure !== undefined) socket.write(Buffer.concat([error(fake.failure), READY]))
         else socket.write(row([INTEGER], [String(fake.address.port)]))
       }
@@ -77,9 +86,11 @@ export const startFakeServer = async (t: Pick<Test, 'teardown'>, host = '127.0.0
     address: { host, port },
     url: `postgres://u:p@127.0.0.1:${port}/d`,
     standby: false,
+    time: 0,
     readOnly: false,
     refusal: undefined,
     failure: undefined,
+    ending: false,
     silent: false,
     certificate: undefined,
     tlsAlone: false,

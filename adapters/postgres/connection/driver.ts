@@ -1,3 +1,5 @@
+import type { DatabaseClock } from '../clock.js'
+
 export type Value = string | number | boolean | Date | Uint8Array | null
 
 /**
@@ -16,11 +18,11 @@ export interface TransactionOptions {
 
 /** How many connections to the server are open, by what they do. */
 export interface Connections {
-  /** Of the pool, in use by a statement or a transaction. */
+  /** In use by a statement or a transaction. Those for look-ups are not among them. */
   readonly busy: number
-  /** Of the pool, without a statement. */
+  /** Without a statement. */
   readonly idle: number
-  /** The one for look-ups alone. */
+  /** Those for look-ups alone. */
   readonly lookups: number
 }
 
@@ -31,6 +33,8 @@ export interface Connections {
 export interface Driver {
   /** Undefined for the embedded engine, which has no connections. */
   readonly connections: (() => Connections) | undefined
+  /** Undefined for the embedded engine, whose clock is this machine's. */
+  readonly clock: DatabaseClock | undefined
   /**
    * For look-ups of less than a millisecond. They do not wait for commits or lists, and only briefly for a lock
    * (55P03).
@@ -39,7 +43,7 @@ export interface Driver {
   readonly write: Run
   /** How many statements of {@link write} PostgreSQL works on at once. */
   readonly writers: number
-  /** For the check of whether the database can be used, which waits behind no other statement. */
+  /** For the check of whether the database can be used. It goes before every other statement that waits. */
   readonly probe: Run
   /**
    * The statements that `work` runs take effect together or not at all. `work` may run again after a deadlock. Calls

@@ -66,12 +66,11 @@ export const refusesParameters = (error: unknown): boolean => sqlstateOf(error) 
 /** True when a unique index refused the value (23505). */
 export const isDuplicate = (error: unknown): error is Error => codeOf(error) === '23505'
 
-/**
- * True when the connection cannot be used after this error. After a statement that waited too long or was rolled back,
- * the connection can still be used.
- */
+/** True when the connection cannot be used after this error. The others concern one statement or transaction alone. */
 export const endsConnection = (error: unknown): boolean =>
-  translate(error) instanceof DomainError && !/^(?:40...|55P03|57014)$/.test(String(codeOf(error)))
+  translate(error) instanceof DomainError && !STATEMENT_ALONE.test(String(codeOf(error)))
+
+const STATEMENT_ALONE = /^(?:40...|42...|0A000|55P03|57014|XX000)$/
 
 /**
  * The error with which a store rejects: `unavailable`, or a {@link StatementError} for an error that only a bug can
@@ -81,7 +80,10 @@ export const translate = (error: unknown): Error => {
   if (error instanceof DomainError || error instanceof StatementError) return error
   const code = codeOf(error)
   const cause = new StatementError(messageOf(error, code), code)
-  const passes = error instanceof EncryptionError || (code !== undefined && UNAVAILABLE.some(it => it.test(code)))
+  const passes =
+    error instanceof EncryptionError ||
+    (code !== undefined && UNAVAILABLE.some(it => it.test(code))) ||
+    (code === 'XX000' && CACHE.test(cause.message))
   return passes ? unavailable(cause) : cause
 }
 
@@ -100,10 +102,13 @@ export const refusedConnection = (error: unknown): unknown => {
 const UNAVAILABLE = [
   // SQLSTATE: connections (08), authorization (28), transactions that were rolled back at every try (40), resources
   // (53), the system (58); 25006 a standby, 25P03 idle in a transaction, 25P04 transaction_timeout, 3D000 no such
-  // database, 55P03 lock_timeout, 57014 statement_timeout, 57P01 to 57P05 a server that shuts down or starts. 0A000 and
-  // 26000 refuse a prepared statement: the result type of its plan changed, or its name is gone.
+  // database, 55P03 lock_timeout, 57014 statement_timeout, 57P01 to 57P05 a server that shuts down or starts. 26000 is a
+  // prepared statement whose name is gone.
   /^(?:08|28|40|53|58)[0-9A-Z]{3}$/,
-  /^(?:0A000|25006|25P0[34]|26000|3D000|55P03|57014|57P0[1-5])$/,
+  /^(?:25006|25P0[34]|26000|3D000|55P03|57014|57P0[1-5])$/,
+  // SQLSTATE, while the schema changes: a plan whose result type changed (0A000), an operator or a function that the new
+  // types lack (42883), a parameter whose type is open (42P18), a column that is gone (42703) or has another type (42804).
+  /^(?:0A000|42703|42804|42883|42P18)$/,
   // postgres.js, and pooler.ts
   /^(?:CONNECTION_(?:CLOSED|DESTROYED|ENDED)|CONNECT_TIMEOUT|SASL_SIGNATURE_MISMATCH|PREPARED_STATEMENTS_LOST)$/,
   // Node: sockets, names and files (ECONNREFUSED, EAI_AGAIN, ENOENT of a socket), then TLS
@@ -112,6 +117,9 @@ const UNAVAILABLE = [
   // Node: postgres.js reads beyond a message, whose bytes the network has damaged
   /^ERR_(?:OUT_OF_RANGE|BUFFER_OUT_OF_BOUNDS)$/
 ]
+
+/** Of XX000: another session dropped or replaced what the statement was about to use. */
+const CACHE = /^cache lookup failed/
 
 const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined

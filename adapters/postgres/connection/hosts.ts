@@ -1,4 +1,5 @@
 import postgres from 'postgres'
+import { LIMITS } from './limits.js'
 import type { Pooling } from './pooler.js'
 import { type ServerAddress, SSL_MODES, type Tls } from './socket.js'
 
@@ -18,7 +19,8 @@ export interface HostsOptions {
 
 /** A connection that stands on a host. */
 export interface Guest {
-  isIdle(): boolean
+  readonly lost: boolean
+  readonly idle: boolean
   drop(): void
 }
 
@@ -29,20 +31,19 @@ export interface Hosts {
   readonly database: string
   readonly tls: Tls
   readonly target: (typeof TARGETS)[number]
-  readonly connectTimeoutSeconds: number
+  /** How long an attempt at a host may take. */
+  readonly connectMilliseconds: number
   /** The order in which they are to be tried: as they were given, but those that failed come last, the latest last. */
   inOrder(): readonly ServerAddress[]
   failed(address: ServerAddress): void
-  /** Tells of a connection to the host, until the returned function is called. */
-  enter(address: ServerAddress, guest: Guest): () => void
+  /** Tells of a connection to the host. */
+  enter(address: ServerAddress, guest: Guest): void
   /** Tries a host that takes no writes last, and drops every connection to it. Whoever takes any host keeps the others. */
   leave(address: ServerAddress): void
   /** Drops the idle connections to a host that has stopped answering. Each of the others notices that by itself. */
   leaveIdle(address: ServerAddress): void
-  /** How the pooler at this address works, found out by `find` unless that is known. */
+  /** How the pooler at this address works, found out by `find` unless that is known since the host last failed. */
   pooling(address: ServerAddress, find: () => Promise<Pooling>): Promise<Pooling>
-  /** After a prepared statement was lost: the pooler may work in another way since. */
-  forgetPooling(address: ServerAddress): void
 }
 
 export const createHosts = (url: string, options: HostsOptions): Hosts => {
@@ -54,14 +55,14 @@ export const createHosts = (url: string, options: HostsOptions): Hosts => {
   let order = options.hosts ?? host.map((name, index) => ({ host: name, port: Number(port[index]) }))
   const target =
     options.target ?? readParameter(url, 'target_session_attrs', TARGETS) ?? (order.length > 1 ? 'read-write' : 'any')
-  const guests = new Set<{ readonly at: ServerAddress; readonly guest: Guest }>()
-  const guestsOf = (address: ServerAddress): readonly Guest[] =>
-    [...guests].filter(({ at }) => at === address).map(({ guest }) => guest)
+  let guests: readonly { readonly at: ServerAddress; readonly guest: Guest }[] = []
+  const dropGuests = (address: ServerAddress, which: (guest: Guest) => boolean): void => {
+    for (const { at, guest } of guests) if (at === address && which(guest)) guest.drop()
+  }
 
   const poolings = new Map<ServerAddress, Promise<Pooling>>()
-  const forgetPooling = (address: ServerAddress): void => void poolings.delete(address)
-
   const failed = (address: ServerAddress): void => {
+    poolings.delete(address)
     order = [...order.filter(other => other !== address), address]
   }
 
@@ -70,32 +71,28 @@ export const createHosts = (url: string, options: HostsOptions): Hosts => {
     database: path === undefined ? database : decodeURIComponent(path),
     target,
     tls: options.tls ?? { mode: readParameter(url, 'sslmode', SSL_MODES) ?? 'prefer' },
-    connectTimeoutSeconds: options.connectTimeoutSeconds ?? 2,
+    connectMilliseconds:
+      options.connectTimeoutSeconds === undefined ? LIMITS.connect : options.connectTimeoutSeconds * 1000,
     inOrder: () => order,
     failed,
     enter(address, guest) {
-      const entry = { at: address, guest }
-      guests.add(entry)
-      return () => void guests.delete(entry)
+      guests = [...guests.filter(({ guest }) => !guest.lost), { at: address, guest }]
     },
     leave(address) {
       failed(address)
-      if (target === 'any') return
-      for (const guest of guestsOf(address)) guest.drop()
+      if (target !== 'any') dropGuests(address, () => true)
     },
     leaveIdle(address) {
       failed(address)
-      for (const guest of guestsOf(address)) if (guest.isIdle()) guest.drop()
+      dropGuests(address, ({ idle }) => idle)
     },
     pooling(address, find) {
       const known = poolings.get(address)
       if (known !== undefined) return known
       const found = find()
       poolings.set(address, found)
-      found.catch(() => forgetPooling(address))
       return found
-    },
-    forgetPooling
+    }
   }
 }
 

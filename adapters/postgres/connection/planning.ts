@@ -11,29 +11,13 @@ export const PLANNING = {
   enable_material: 'off'
 } as const
 
-/** Lets PostgreSQL plan each statement of the connection anew when it is next run. The statements stay prepared. */
+/**
+ * Lets PostgreSQL plan each statement of the connection anew when it is next run; the statements stay prepared. No setting
+ * helps a plan for a table that was empty when it was last analysed: PostgreSQL takes it to have one row, whichever index
+ * that is read by. Such a plan reads all rows that have come since, until the table is analysed again: autovacuum looks
+ * once a minute, unless it is off. A plan that is made when the table has a page reads one row.
+ */
 export const DISCARD_PLANS = 'discard plans'
 
-/** In milliseconds: at first, while a service is new and its tables get their first rows, and later. */
-const LIFETIME = { first: 500, longest: 8000 }
-
-/**
- * How old the plans of one connection are. No setting helps a plan for a table that was empty when it was last analysed:
- * PostgreSQL takes it to have one row, whichever index that is read by. Such a plan would read all rows that have come
- * since, until the table is analysed again: autovacuum looks once a minute, unless it is off. A plan that is made when
- * the table has a page reads one row.
- */
-export const createPlanAge = () => {
-  let lifetime = LIFETIME.first
-  let end = performance.now() + lifetime
-  return {
-    /** True if the plans have come to the end of their lifetime. A new one begins then. */
-    hasEnded(): boolean {
-      const now = performance.now()
-      if (now < end) return false
-      lifetime = Math.min(lifetime * 2, LIFETIME.longest)
-      end = now + lifetime
-      return true
-    }
-  }
-}
+/** How old the plans of a connection may be, in milliseconds. */
+export const PLAN_LIFETIME = 4000

@@ -1,118 +1,90 @@
+import { createDatabaseClock } from '../clock.js'
+import { type Connection, openConnection } from './connection.js'
 import type { Driver, Run } from './driver.js'
 import { StatementError, translate, unavailable } from './errors.js'
 import { createHosts, type HostsOptions } from './hosts.js'
-import { type Lane, openLane } from './lane.js'
-import { closing, createPool } from './pool.js'
-import { createTimeouts, type Timeouts } from './timeouts.js'
+import { LIMITS, within } from './limits.js'
+import { createPool, type Pool } from './pool.js'
 
 /** How a PostgreSQL server is reached. */
 export interface ServerOptions extends HostsOptions {
-  /**
-   * The number of connections to the server, at least 1. If there are two or more, one of them is for look-ups alone,
-   * unless `prepare` is false.
-   */
+  /** The number of connections to the server, at least 1. If there are two or more, some of them are for look-ups alone. */
   readonly pool: number
   /** False behind a transaction-mode pooler such as PgBouncer. */
   readonly prepare: boolean
 }
 
-/**
- * How long a statement may take, including its wait for a connection. A request has five seconds for all its
- * statements.
- */
-const DEADLINE = createTimeouts(4000)
-const PATIENT_DEADLINE = createTimeouts(600_000)
+/** Of so many connections, this many are for look-ups alone: three of the usual ten. */
+const lookupsOf = (size: number): number => (size === 1 ? 0 : Math.min(3, Math.max(1, Math.floor(size / 3))))
 
 /**
  * Connects when the first statement is sent, and again after a connection was lost. While the server is down, only the
  * statements fail.
  */
-export const connectServer = (url: string, options: ServerOptions): Driver => {
-  const { pool: size, prepare } = options
+export const connectServer = (url: string, { pool: size, prepare, ...options }: ServerOptions): Driver => {
   const hosts = createHosts(url, options)
-  // An unprepared statement must wait for the answer to the one before it, so on one connection the look-ups would
-  // queue up.
-  const pipelines = prepare && size > 1
-  const writers = pipelines ? size - 1 : size
-  const pool = createPool(writers, () => openLane(hosts, { prepare, lookups: false }))
+  const clock = createDatabaseClock(() =>
+    forLookups.use({ name: 'clock', milliseconds: LIMITS.call, urgent: true }, connection =>
+      clock.read(statement => connection.run(statement, []))
+    )
+  )
+  const createPoolOf = (count: number, lookups: boolean): Pool =>
+    createPool(count, () => openConnection(hosts, { prepare, lookups, readClock: clock.read }))
 
-  // One connection on which a statement is sent without waiting for the answer to the one before it: 1.86 times the
-  // rate of a pool.
-  let reader: Lane | undefined
-  let closed = false
-  const pipelined: Run = (text, values) =>
-    new Promise((resolve, reject) => {
-      const limited = limit(DEADLINE, resolve, reject)
-      if (closed) return limited.reject(closing())
-      if (reader === undefined || reader.lost) reader = openLane(hosts, { prepare, lookups: true })
-      reader.send({ text, values, resolve: limited.resolve, reject: limited.reject })
-    })
-
-  const write: Run = (text, values) =>
-    within(DEADLINE, () => pool.use(text, DEADLINE.milliseconds, lane => lane.run(text, values)))
+  const lookups = lookupsOf(size)
+  const forOthers = createPoolOf(size - lookups, false)
+  const forLookups = lookups > 0 ? createPoolOf(lookups, true) : forOthers
+  const runOn =
+    (pool: Pool, urgent: boolean): Run =>
+    (text, values) =>
+      inTime(LIMITS.call, milliseconds =>
+        pool.use({ name: text, milliseconds, urgent }, connection => connection.run(text, values))
+      )
 
   return {
-    read: pipelines ? pipelined : write,
-    write,
-    writers,
-    probe: (text, values) =>
-      within(DEADLINE, () => pool.useUrgently(DEADLINE.milliseconds, lane => lane.run(text, values))),
-    transaction: (name, work, { patient } = { patient: false }) => {
-      const deadline = patient ? PATIENT_DEADLINE : DEADLINE
-      return within(deadline, () => pool.use(name, deadline.milliseconds, lane => transact(lane, patient, work)))
+    clock,
+    read: runOn(forLookups, false),
+    write: runOn(forOthers, false),
+    writers: size - lookups,
+    probe: runOn(forLookups, true),
+    transaction: (name, work, { patient } = { patient: false }) =>
+      inTime(patient ? LIMITS.patient : LIMITS.call, milliseconds =>
+        forOthers.use({ name, milliseconds }, connection => transact(connection, patient, work))
+      ),
+    connections() {
+      const { busy, idle } = forLookups.connections()
+      return { ...forOthers.connections(), lookups: lookups > 0 ? busy + idle : 0 }
     },
-    connections: () => ({ ...pool.connections(), lookups: reader === undefined || reader.lost ? 0 : 1 }),
-
     async close() {
-      closed = true
-      await Promise.all([reader?.end(), pool.close()])
+      clock.close()
+      await Promise.all([forLookups.close(), forOthers.close()])
     }
   }
 }
 
-const transact = async <T>(lane: Lane, patient: boolean, work: (run: Run) => Promise<T>): Promise<T> => {
-  const run: Run = (text, values) => lane.run(text, values, patient ? PATIENT_DEADLINE : undefined)
+const transact = async <T>(connection: Connection, patient: boolean, work: (run: Run) => Promise<T>): Promise<T> => {
+  const run: Run = (text, values) => connection.run(text, values, patient ? LIMITS.patient : undefined)
   // Read committed: the second statement of a transaction sees what others have committed during the first one. `begin`
   // has the usual time limit even for patient work: no call waits long for a server that does not even begin.
-  await lane.run('begin isolation level read committed', [])
+  await connection.run('begin isolation level read committed', [])
   try {
     if (patient) {
-      await run(`set local statement_timeout = ${PATIENT_DEADLINE.milliseconds}`, [])
+      await run(`set local statement_timeout = ${LIMITS.patient}`, [])
       await run('set local lock_timeout = 0', [])
     }
     const result = await work(run)
     await run('commit', [])
     return result
   } catch (error) {
-    await run('rollback', []).catch(() => lane.drop())
+    await run('rollback', []).catch(() => connection.drop())
     throw error
   }
 }
 
-const within = <T>(deadline: Timeouts, work: () => Promise<T>): Promise<T> =>
-  new Promise((resolve, reject) => {
-    const limited = limit(deadline, resolve, reject)
-    work().then(limited.resolve, limited.reject)
+/** Rejects when the time is over, and with translated errors. */
+const inTime = <T>(milliseconds: number, work: (milliseconds: number) => Promise<T>): Promise<T> =>
+  within(milliseconds, work(milliseconds), () =>
+    unavailable(new StatementError(`no answer within ${milliseconds} ms`, undefined))
+  ).catch((error: unknown) => {
+    throw translate(error)
   })
-
-interface Limited<T> {
-  readonly resolve: (result: T) => void
-  readonly reject: (reason: unknown) => void
-}
-
-/** Lets `reject` be called when the time is over. Settles with translated errors. */
-const limit = <T>(deadline: Timeouts, resolve: (result: T) => void, reject: (reason: unknown) => void): Limited<T> => {
-  const end = deadline.begin(() => {
-    reject(unavailable(new StatementError(`no answer within ${deadline.milliseconds} ms`, undefined)))
-  })
-  return {
-    resolve: result => {
-      end()
-      resolve(result)
-    },
-    reject: error => {
-      end()
-      reject(translate(error))
-    }
-  }
-}

@@ -1,5 +1,5 @@
 import { StatementError, unavailable } from '../connection/errors.js'
-import { createTimeouts } from '../connection/timeouts.js'
+import { startTimer } from '../connection/limits.js'
 
 /** An item in the queue and the promise of the caller that waits for its result. */
 export interface Waiting<Item, Result> {
@@ -39,7 +39,7 @@ export interface Queue<Item, Result> {
 const LONGEST_WAIT = 4000
 
 /** A batch that takes longer waits for a lock or for a disk that is slow. */
-const SLOW = createTimeouts(50)
+const SLOW = 50
 
 /** Rejects an item that has waited for {@link LONGEST_WAIT}. True if it did so. */
 export const rejectIfLate = ({ askedAt, reject }: Pick<Waiting<unknown, never>, 'askedAt' | 'reject'>): boolean => {
@@ -95,7 +95,7 @@ export const createQueue = <Item, Result>({
     itemsUnderWay += batch.length
     let isSlow = false
     const endTimeout = heedsSlow
-      ? SLOW.begin(() => {
+      ? startTimer(SLOW, () => {
           isSlow = true
           slowBatches += 1
           sendBatches()

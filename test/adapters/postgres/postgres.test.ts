@@ -4,8 +4,8 @@ import { inspect } from 'node:util'
 import { getTableConfig } from 'drizzle-orm/pg-core'
 import postgres from 'postgres'
 import t, { type Test } from 'tap'
-import { BYTEA } from '../../../adapters/postgres/connection/bytea.js'
 import { StatementError, translate } from '../../../adapters/postgres/connection/errors.js'
+import { TYPES } from '../../../adapters/postgres/connection/postgres-js.js'
 import { openServer } from '../../../adapters/postgres/database.js'
 import { lockTables } from '../../../adapters/postgres/migrations.js'
 import * as schema from '../../../adapters/postgres/schema.js'
@@ -95,7 +95,7 @@ t.test('an error contains neither the values nor the text of the statement', asy
     () => stores.heroes.insert({ name: secret }),
     () => stores.heroes.replace(hero?.id ?? 0, { name: secret })
   )
-  await sql`alter table client drop column name`
+  await sql`drop table client cascade`
   failing.push(() => stores.clients.find(secret))
   for (const fail of failing) {
     const error: unknown = await fail().catch((error: unknown) => error)
@@ -377,7 +377,7 @@ t.test('bytes are read alike in either form of bytea_output', async t => {
   t.teardown(drop)
   const all = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte))
   for (const form of ['hex', 'escape']) {
-    const sql = postgres(url, { max: 1, types: { bytea: BYTEA }, connection: { bytea_output: form } })
+    const sql = postgres(url, { max: 1, types: TYPES, connection: { bytea_output: form } })
     t.teardown(() => sql.end())
     for (const bytes of [all, Buffer.from('\\x41'), Buffer.from('\\\\101'), Buffer.alloc(0)]) {
       const [row] = await sql`select ${bytes}::bytea as bytes`

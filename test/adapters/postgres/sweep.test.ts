@@ -28,6 +28,7 @@ t.test('a sweep leaves PostgreSQL to others between two batches, and not behind 
   }
   const driver: Driver = {
     connections: undefined,
+    clock: undefined,
     read: unused,
     write: unused,
     writers: 1,

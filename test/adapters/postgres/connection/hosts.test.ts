@@ -2,8 +2,8 @@ import { createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { type Connection, openConnection } from '../../../../adapters/postgres/connection/connection.js'
 import { createHosts, type HostsOptions } from '../../../../adapters/postgres/connection/hosts.js'
-import { type Lane, openLane } from '../../../../adapters/postgres/connection/lane.js'
 import { connectServer } from '../../../../adapters/postgres/connection/server.js'
 import type { Tls } from '../../../../adapters/postgres/connection/socket.js'
 import { createAuthority } from '../../../support/certificates.js'
@@ -14,16 +14,16 @@ import { createDatabase, execute } from '../../../support/postgres.js'
 t.jobs = 4
 
 const WRITE = 'insert'
-const LANE = { prepare: true, lookups: false }
+const OPTIONS = { prepare: true, lookups: false, readClock: async () => {} }
 
 /** Two servers, and what opens connections to the first of them that is good enough. */
 const open = async (t: Test, options: HostsOptions = {}) => {
   const [first, second] = [await startFakeServer(t), await startFakeServer(t)]
   const hosts = createHosts(first.url, { hosts: [first.address, second.address], ...options })
-  const connect = (): Lane => {
-    const lane = openLane(hosts, LANE)
-    t.teardown(() => lane.drop())
-    return lane
+  const connect = (): Connection => {
+    const connection = openConnection(hosts, OPTIONS)
+    t.teardown(() => connection.drop())
+    return connection
   }
   /** The server that answers a statement on a connection that is made for it. */
   const answering = async (): Promise<FakeServer | undefined> => serverOf(await connect().run(WRITE, []))
@@ -58,9 +58,9 @@ t.test('a host that ends the connection before its first answer has failed', asy
     t,
     createServer(socket => socket.on('data', () => socket.end()))
   )
-  const lane = openLane(createHosts(`postgres://ada@127.0.0.1:${port}/d?sslmode=disable`, {}), LANE)
-  t.teardown(() => lane.drop())
-  await t.rejects(lane.run(WRITE, []), { code: 'CONNECTION_CLOSED' })
+  const connection = openConnection(createHosts(`postgres://ada@127.0.0.1:${port}/d?sslmode=disable`, {}), OPTIONS)
+  t.teardown(() => connection.drop())
+  await t.rejects(connection.run(WRITE, []), { code: 'CONNECTION_CLOSED' })
 })
 
 t.test('when no host takes writes, that is the reason, whatever the others have', { buffered: true }, async t => {
@@ -108,7 +108,7 @@ t.test('target_session_attrs says which hosts are good enough', { buffered: true
 })
 
 t.test('every connection leaves a host that takes no more writes', { buffered: true }, async t => {
-  const leave: Record<string, (first: FakeServer, connect: () => Lane) => unknown> = {
+  const leave: Record<string, (first: FakeServer, connect: () => Connection) => unknown> = {
     'a statement fails with 25006': (first, connect) => {
       first.failure = '25006'
       return t.rejects(connect().run(WRITE, []), NO_WRITES)
@@ -123,25 +123,25 @@ t.test('every connection leaves a host that takes no more writes', { buffered: t
   }
   for (const [how, take] of Object.entries(leave)) {
     const { first, second, connect, answering } = await open(t)
-    const lanes = [connect(), connect()]
-    await Promise.all(lanes.map(lane => lane.run(WRITE, [])))
+    const connections = [connect(), connect()]
+    await Promise.all(connections.map(connection => connection.run(WRITE, [])))
     first.report('in_hot_standby', 'off')
     first.report('application_name', 'on')
-    await lanes[0]?.run(WRITE, [])
-    t.notOk(lanes.some(({ lost }) => lost))
+    await connections[0]?.run(WRITE, [])
+    t.notOk(connections.some(({ lost }) => lost))
     await take(first, connect)
-    while (!lanes.every(({ lost }) => lost)) await sleep(1)
+    while (!connections.every(({ lost }) => lost)) await sleep(1)
     t.equal(await answering(), second, how)
   }
 })
 
 t.test('where any host is good enough, a host without writes keeps its other connections', async t => {
   const { first, second, connect, answering } = await open(t, { target: 'any' })
-  const [other, lane] = [connect(), connect()]
+  const [other, connection] = [connect(), connect()]
   await other.run(WRITE, [])
   first.failure = '25006'
-  await t.rejects(lane.run(WRITE, []), NO_WRITES)
-  t.ok(lane.lost)
+  await t.rejects(connection.run(WRITE, []), NO_WRITES)
+  t.ok(connection.lost)
   first.report('in_hot_standby', 'on')
   first.failure = undefined
   await other.run(WRITE, [])
@@ -152,21 +152,11 @@ t.test('where any host is good enough, a host without writes keeps its other con
 t.test('when a connection falls silent, idle ones to its host end, and the next goes elsewhere', async t => {
   const { first, second, connect, serverOf } = await open(t)
   const [silent, idle, busy] = [connect(), connect(), connect()]
-  await Promise.all([silent, idle, busy].map(lane => lane.run(WRITE, [])))
+  await Promise.all([silent, idle, busy].map(connection => connection.run(WRITE, [])))
   first.silent = true
-  let expire = (): void => {}
-  const timeouts = {
-    milliseconds: 1000,
-    begin(end: () => void) {
-      expire = end
-      return () => {}
-    }
-  }
   const lost = { code: 'CONNECTION_CLOSED' }
   const unanswered = busy.run(WRITE, [])
-  const told = t.rejects(silent.run(WRITE, [], timeouts), lost)
-  expire()
-  await told
+  await t.rejects(silent.run(WRITE, [], 20), lost)
   t.ok(idle.lost)
   t.notOk(busy.lost, 'its own silence will tell')
   t.equal(serverOf(await connect().run(WRITE, [])), second)
@@ -176,34 +166,24 @@ t.test('when a connection falls silent, idle ones to its host end, and the next 
 })
 
 t.test('a statement that has waited too long for its connection is never sent', async t => {
-  const { first, second, hosts } = await open(t, { connectTimeoutSeconds: 1 })
-  first.silent = true
-  const lane = openLane(hosts, LANE)
-  t.teardown(() => lane.drop())
-  const patient = lane.run(WRITE, [])
-  let expire = (): void => {}
-  const timeouts = {
-    milliseconds: 3000,
-    begin(end: () => void) {
-      expire = end
-      return () => {}
-    }
-  }
-  const told = t.rejects(lane.run('too late', [], timeouts), { code: 'CONNECT_TIMEOUT', message: /within 3 s/ })
-  expire()
-  await told
-  await patient
-  t.strictSame(second.statements, [WRITE])
-  t.strictSame(first.statements, [])
+  const servers = [await startFakeServer(t), await startFakeServer(t), await startFakeServer(t)]
+  for (const server of servers) server.silent = true
+  const last = await startFakeServer(t)
+  const hosts = [...servers, last].map(({ address }) => address)
+  const driver = connectServer(last.url, { hosts, connectTimeoutSeconds: 1.5, pool: 1, prepare: true })
+  t.teardown(() => driver.close())
+  await t.rejects(driver.write('too late', []), { code: 'unavailable', cause: { message: /within 4000 ms/ } })
+  await driver.write(WRITE, [])
+  t.strictSame(last.statements, [WRITE])
 })
 
 t.test('a connection that is dropped while it is opened tries no other host', async t => {
   const { first, second, connect } = await open(t)
   first.silent = true
-  const lane = connect()
-  const told = t.rejects(lane.run(WRITE, []), { code: 'CONNECTION_CLOSED' })
+  const connection = connect()
+  const told = t.rejects(connection.run(WRITE, []), { code: 'CONNECTION_CLOSED' })
   while (first.sockets.size === 0) await sleep(1)
-  await lane.end()
+  await connection.end()
   await told
   while (first.sockets.size > 0) await sleep(1)
   t.strictSame(second.opened, [])
@@ -226,9 +206,9 @@ const withIPv6 = Object.values(networkInterfaces())
 
 t.test('an address of IPv6 is a host', withIPv6, async t => {
   const server = await startFakeServer(t, '::1')
-  const lane = openLane(createHosts(server.url, { hosts: [server.address] }), LANE)
-  t.teardown(() => lane.drop())
-  t.same(await lane.run(WRITE, []), [[server.address.port]])
+  const connection = openConnection(createHosts(server.url, { hosts: [server.address] }), OPTIONS)
+  t.teardown(() => connection.drop())
+  t.same(await connection.run(WRITE, []), [[server.address.port]])
 })
 
 t.test('a database whose name is percent-encoded is found', async t => {
@@ -294,13 +274,13 @@ t.test('sslmode has the meaning that libpq gives it', async t => {
   for (const [title, [tls, changes, outcome, host = '127.0.0.1']] of Object.entries(cases)) {
     const server = await startFakeServer(t)
     Object.assign(server, changes)
-    const lane = openLane(createHosts(server.url, { hosts: [{ ...server.address, host }], tls }), LANE)
-    t.teardown(() => lane.drop())
+    const connection = openConnection(createHosts(server.url, { hosts: [{ ...server.address, host }], tls }), OPTIONS)
+    t.teardown(() => connection.drop())
     if (typeof outcome === 'object') {
-      await t.rejects(lane.run(WRITE, []), outcome, title)
+      await t.rejects(connection.run(WRITE, []), outcome, title)
       t.strictSame(server.opened, [], title)
     } else {
-      await lane.run(WRITE, [])
+      await connection.run(WRITE, [])
       t.strictSame(server.opened, [outcome], title)
     }
   }

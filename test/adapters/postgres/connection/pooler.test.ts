@@ -1,8 +1,8 @@
 // The last test composes a service. What that loads would hold up the others, whose time is short, while they run.
 import '../../../../adapters/postgres/database.js'
 import t, { type Test } from 'tap'
+import { openConnection } from '../../../../adapters/postgres/connection/connection.js'
 import { createHosts } from '../../../../adapters/postgres/connection/hosts.js'
-import { openLane } from '../../../../adapters/postgres/connection/lane.js'
 import { compose, prepareSchema } from '../../../../app/compose.js'
 import { readSettings } from '../../../../app/settings/settings.js'
 import { type FakePooler, startFakePooler } from '../../../support/fake-pooler.js'
@@ -19,10 +19,10 @@ const open = async (t: Test, changes: Partial<FakePooler>) => {
     pooler,
     hosts,
     async run(prepare = true) {
-      const lane = openLane(hosts, { prepare, lookups: false })
-      t.teardown(() => lane.drop())
-      await lane.run('insert', [])
-      return lane
+      const connection = openConnection(hosts, { prepare, lookups: false, readClock: async () => {} })
+      t.teardown(() => connection.drop())
+      await connection.run('insert', [])
+      return connection
     },
     limits: () => pooler.statements.filter(({ statement }) => statement.startsWith('set ')),
     probes: () => pooler.statements.filter(({ statement }) => statement.startsWith('begin'))
@@ -76,26 +76,33 @@ t.test(
   async t => {
     for (const silentAt of ['begin', 'rollback', 'set ']) {
       const { pooler, hosts, run } = await open(t, { mode: 'session', silentAt })
-      const lane = openLane(hosts, { prepare: true, lookups: false })
-      await t.rejects(lane.run('insert', []), { message: 'no connection within 1 s' }, silentAt)
-      t.ok(lane.lost)
+      const connection = openConnection(hosts, { prepare: true, lookups: false, readClock: async () => {} })
+      await t.rejects(connection.run('insert', []), { message: 'no connection within 1 s' }, silentAt)
+      t.ok(connection.lost)
       pooler.silentAt = undefined
       t.notOk((await run()).lost)
     }
   }
 )
 
-t.test('after a prepared statement was lost, a pooler is tried again', async t => {
+t.test('a pooler that has refused a connection is tried again', async t => {
   const { pooler, run } = await open(t, { carries: true })
-  const lane = await run()
-  await lane.run('select $1', [1])
+  await run()
+  pooler.mostClients = 0
+  await t.rejects(run(), { code: '53300' })
+  Object.assign(pooler, { mostClients: 100, carries: false })
+  await t.rejects(run(), LOST)
+})
+
+t.test('a prepared statement that a pooler loses later ends its connection', async t => {
+  const { pooler, run } = await open(t, { carries: true, routine: 'of another server' })
+  const connection = await run()
+  await connection.run('select $1', [1])
   pooler.carries = false
   const blocking = await run(false)
   await blocking.run('begin', [])
-  await t.rejects(lane.run('select $1', [1]))
-  t.ok(lane.lost)
-  await blocking.run('rollback', [])
-  await t.rejects(run(), LOST)
+  await t.rejects(connection.run('select $1', [1]), { code: '26000' })
+  t.ok(connection.lost)
 })
 
 t.test('the start is refused with a line that names DATABASE_PREPARE', async t => {

@@ -7,9 +7,9 @@ import { setImmediate } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
 import type { Run } from '../../../../adapters/postgres/connection/driver.js'
-import { openFolder } from '../../../../adapters/postgres/connection/embedded.js'
-import { startEngine } from '../../../../adapters/postgres/connection/engine.js'
 import { openEmbedded } from '../../../../adapters/postgres/database.js'
+import { openFolder } from '../../../../adapters/postgres/embedded/embedded.js'
+import { startEngine } from '../../../../adapters/postgres/embedded/engine.js'
 import { PROGRAM, temporaryFolder } from '../../../support/process.js'
 
 const EVERY = { nameContains: undefined, after: undefined, limit: undefined }

@@ -1,11 +1,10 @@
 import { accessSync, constants, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Transaction } from '@electric-sql/pglite'
-import { FolderError, isCluster, REPAIR } from './cluster.js'
-import type { Driver, Run } from './driver.js'
+import type { Driver, Run } from '../connection/driver.js'
+import { StatementError, translate, unavailable } from '../connection/errors.js'
 import type { Engine } from './engine.js'
-import { StatementError, translate, unavailable } from './errors.js'
-import { lockFolder } from './folder-lock.js'
+import { FolderError, isCluster, lockFolder, REPAIR } from './folder.js'
 
 /**
  * Opens the database in the folder, or makes one if there is none. Rejects with a {@link FolderError} when another
@@ -21,6 +20,7 @@ export const openFolder = async (folder: string): Promise<Driver> => {
     const timer = setInterval(() => Promise.allSettled([shortenLog(run)]), LOG_MILLISECONDS).unref()
     return {
       connections: undefined,
+      clock: undefined,
       read: run,
       write: run,
       writers: 1,

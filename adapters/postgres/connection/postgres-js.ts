@@ -1,0 +1,114 @@
+// What this adapter knows of postgres.js beyond its documentation (3.4.9), and works around.
+
+import type { Socket } from 'node:net'
+import postgres from 'postgres'
+import type { Value } from './driver.js'
+import type { Hosts } from './hosts.js'
+import { connectionLost, type Encryption, openSocket, type ServerAddress } from './socket.js'
+
+export interface ClientOptions {
+  readonly address: ServerAddress
+  readonly encryption: Encryption
+  readonly prepare: boolean
+  /** What the server is told at the start of the connection. */
+  readonly parameters: Readonly<Record<string, string | number>>
+  /** Called when the connection ends, however it ends, and also before it was opened. */
+  readonly onEnd?: () => unknown
+  /** Called with each setting that the server reports by itself, those at the start included. */
+  readonly onReport?: (name: string, value: unknown) => unknown
+}
+
+/** One connection of postgres.js to one host, which is opened by its first statement and never again. */
+export interface Client {
+  /** Runs one statement. No other may be under way. */
+  run(text: string, values?: readonly Value[]): Promise<Answer>
+  /** Waits for the statement that is under way, at most so long, and says goodbye to the server. */
+  end(milliseconds: number): Promise<void>
+  /** Ends the connection at once. */
+  destroy(): void
+}
+
+export interface Answer {
+  readonly rows: unknown[][]
+  /** The name of the prepared statement. */
+  readonly name: string
+  /** Which process the server named at the start of the connection. */
+  readonly pid: number
+}
+
+/** The escapes of `bytea` in PostgreSQL's older form. */
+const ESCAPED = /\\(?:\\|([0-7]{3}))/g
+
+/**
+ * postgres.js parses a statement anew and sends it once more when its plan is out of date (0A000, 26000), but with values
+ * that it has already turned into text. Its own types take that text for the value: a `true` becomes false, and bytes
+ * others. These two take it for what it is.
+ */
+export const TYPES = {
+  boolean: {
+    to: 16,
+    from: [16],
+    serialize: (value: unknown) => (value === true || value === 't' ? 't' : 'f'),
+    parse: (text: string) => text === 't'
+  },
+  bytea: {
+    to: 17,
+    from: [17],
+    serialize: (bytes: Uint8Array | string) =>
+      typeof bytes === 'string' ? bytes : `\\x${Buffer.from(bytes).toString('hex')}`,
+    /** In either form of `bytea_output`, which nobody may set behind a pooler. postgres.js reads `hex` alone. */
+    parse(text: string): Buffer {
+      if (text.startsWith('\\x')) return Buffer.from(text.slice(2), 'hex')
+      const bytes = text.replace(ESCAPED, (_, octal) => (octal ? String.fromCharCode(Number.parseInt(octal, 8)) : '\\'))
+      return Buffer.from(bytes, 'latin1')
+    }
+  }
+}
+
+export const createClient = ({ url, database, tls }: Hosts, options: ClientOptions): Client => {
+  const { address, encryption, prepare, parameters, onEnd = () => {}, onReport = () => {} } = options
+  const sockets: Socket[] = []
+  let destroyed = false
+  const driverOptions = {
+    // One host alone: of several, postgres.js takes an error of `socket` for the failure of the first one and waits for
+    // the next one for ever.
+    host: address.host,
+    port: address.port,
+    database,
+    ssl: false,
+    max: 1,
+    prepare,
+    // Arrays are sent as PostgreSQL's literals. To fetch the array types would cost every connection a statement.
+    fetch_types: false,
+    types: TYPES,
+    // Who opens the connection has a limit for all of the opening.
+    connect_timeout: 0,
+    max_lifetime: null,
+    idle_timeout: 0,
+    onnotice: () => {},
+    onclose: onEnd,
+    onparameter: onReport,
+    // Made here so that it can be destroyed. postgres.js only half-closes the socket of a frozen server, which keeps the
+    // process alive for ever.
+    socket: async () => {
+      if (sockets.length > 0 || destroyed) throw connectionLost()
+      return openSocket(address, { encryption, tls, made: socket => sockets.push(socket) })
+    },
+    connection: parameters
+  }
+  const client = postgres(url, driverOptions)
+  return {
+    async run(text, values = []) {
+      const result = await client.unsafe(text, [...values], { prepare: true }).values()
+      // After a statement that failed behind its k-th row, postgres.js leaves the first k places of the next result empty.
+      const rows = result.length === 0 || 0 in result ? result : result.filter(() => true)
+      return { rows, name: result.statement.name, pid: result.state.pid }
+    },
+    end: milliseconds => client.end({ timeout: milliseconds / 1000 }),
+    destroy() {
+      destroyed = true
+      for (const socket of sockets) socket.destroy()
+      void client.end({ timeout: 0 })
+    }
+  }
+}
