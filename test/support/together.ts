@@ -5,7 +5,7 @@ import { relative } from 'node:path'
 
 /** Suites that last long, start processes, measure their own, or run their tests side by side: each has a process of its own. */
 const ALONE = [
-  'test/adapters/postgres/connection/embedded.test.ts',
+  'test/adapters/postgres/embedded/embedded.test.ts',
   'test/app/serve/serve.test.ts',
   'test/adapters/postgres/contract-postgres.test.ts',
   'test/adapters/postgres/contract-embedded.test.ts',
@@ -16,7 +16,6 @@ const ALONE = [
   'test/app/serve/metrics.test.ts',
   'test/app/cli/terminal.test.ts',
   'test/hosts/hosts.test.ts',
-  'test/app/http/body-memory.test.ts',
   'test/adapters/postgres/connection/hosts.test.ts',
   'test/adapters/postgres/connection/pooler.test.ts'
 ]

@@ -3,8 +3,14 @@
 import type { Socket } from 'node:net'
 import postgres from 'postgres'
 import type { Value } from './driver.js'
-import type { Hosts } from './hosts.js'
-import { connectionLost, type Encryption, openSocket, type ServerAddress } from './socket.js'
+import { connectionLost, type Encryption, openSocket, type ServerAddress, type Tls } from './socket.js'
+
+/** What is the same for every host. `url`: the user, the password and the `options`. */
+interface Target {
+  readonly url: string
+  readonly database: string
+  readonly tls: Tls
+}
 
 export interface ClientOptions {
   readonly address: ServerAddress
@@ -65,7 +71,7 @@ export const TYPES = {
   }
 }
 
-export const createClient = ({ url, database, tls }: Hosts, options: ClientOptions): Client => {
+export const createClient = ({ url, database, tls }: Target, options: ClientOptions): Client => {
   const { address, encryption, prepare, parameters, onEnd = () => {}, onReport = () => {} } = options
   const sockets: Socket[] = []
   let destroyed = false

@@ -95,6 +95,26 @@ t.test('the end of all logins of a user holds others up for a few of them at a t
   t.equal(await stores.grants.find(held.grant.id), undefined)
 })
 
+t.test('a sweep passes over a grant that another transaction holds, and removes the others', async t => {
+  const { sql, stores, waiting } = await open(t)
+  const parties = await register(stores)
+  const expired = { expiresAt: at(10), refreshExpiresAt: at(20) }
+  const [held, ...others] = [await logIn(stores, parties, expired), await logIn(stores, parties, expired)]
+  let sweep: Promise<unknown> = Promise.resolve()
+  await sql.begin(async other => {
+    await other`select from "grant" where id = ${held?.grant.id ?? ''} for update`
+    sweep = stores.grants.removeExpired(at(100), 10)
+    await waiting(1, sweep)
+    const left = await sql`select id from "grant"`
+    t.strictSame(
+      left.map(({ id }) => id),
+      [held?.grant.id]
+    )
+  })
+  t.equal(await sweep, others.length)
+  t.equal(await stores.grants.removeExpired(at(100), 10), 1, 'the next sweep removes it')
+})
+
 t.test('clients and scopes are listed by code points, whatever the collation of the database', async t => {
   const { sql, stores } = await open(t, async url => {
     const name = new URL(url).pathname.slice(1)
