@@ -11,8 +11,7 @@ import {
   type ServerOptions,
   type TypeBox
 } from './http/server.js'
-import { createLog, type Lines, type LogOptions, type ProcessLog } from './serve/log.js'
-import { createSecurityLog } from './serve/security-log.js'
+import { createLog, createSecurityLog, type Lines, type LogOptions, type ProcessLog } from './serve/log.js'
 
 export {
   buildServer,

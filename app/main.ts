@@ -11,7 +11,7 @@ else endAtInterrupt(process)
 
 // The server is imported only when it is to run, so that no other command loads Fastify.
 const serve: Serve = async (settings, stdout) => (await import('./serve/serve.js')).serve(settings, stdout, stop)
-const openApi: OpenApi = async settings => (await import('./serve/openapi.js')).openApi(settings)
+const openApi: OpenApi = async settings => (await import('./serve/service.js')).openApi(settings)
 
 const { runCommand } = await import('./cli/command-line.js')
 process.exitCode = await runCommand(argv, process.env, process, serve, openApi)

@@ -1,14 +1,10 @@
-import { timingSafeEqual } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { hash, hashSync, verify } from '@node-rs/argon2'
-import { DomainError } from '../../core/errors.js'
+import { hash, verify } from '@node-rs/argon2'
 import type { PasswordHash } from '../../core/model.js'
 import type { PasswordHasher } from '../../core/ports.js'
-import { createGate } from './gate.js'
-import { createLimit } from './limit.js'
+import { createHashQueue } from './hash-queue.js'
 import { hashAsPredecessor, joinAdopted, splitAdopted } from './predecessor.js'
-import { createRandom } from './random.js'
 
 /** What a hash costs (RFC 9106). */
 export interface Argon2Parameters {
@@ -43,17 +39,8 @@ export interface Argon2Hasher extends PasswordHasher {
   waiting(): number
 }
 
-/** In milliseconds. How long an import waits before it asks for a place again. */
-const PAUSE = 50
-
-/** In KiB, times the passes: after a hash up to this cost, which takes half a millisecond, nothing rests. */
+/** In KiB, times the passes: after a hash up to this cost, which takes half a millisecond, nothing pauses. */
 const SHORT = 2048
-
-/**
- * In KiB, times the passes: a hash up to this cost is made at once. To have a thread make it takes longer than the hash
- * itself, which is over in a fortieth of a millisecond. Only tests have hashes so cheap.
- */
-const TINY = 64
 
 /** The most passes, and KiB, by RFC 9106 section 3.1. */
 const MOST = 2 ** 32 - 1
@@ -76,61 +63,34 @@ export const createPasswordHasher = ({
   requireInteger('parallelism', parallelism, 1, MOST_LANES)
   requireInteger('memoryCost', memoryCost, 8 * parallelism, MOST)
   requireInteger('timeCost', timeCost, 1, MOST)
-  const rests = memoryCost * timeCost > SHORT
-  const isTiny = memoryCost * timeCost <= TINY
-  const pass = createGate(concurrency, queue, { rests, onBegin: onHash && (waited => onHash(waited / 1000)) })
-  const random = createRandom()
+  const hashes = createHashQueue({
+    concurrency,
+    capacity: queue,
+    pauses: memoryCost * timeCost > SHORT,
+    onBegin: onHash && (waited => onHash(waited / 1000))
+  })
   const current = `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$`
   // The hash to compare with when there is none; nobody knows a password for it. It is made of random bytes and not
   // computed, so that the first comparison takes as long as every other.
-  const dummy = `${current}${phcBase64(random(SALT_BYTES))}$${phcBase64(random(HASH_BYTES))}`
-
-  // The package has const enums for algorithm and version, which `isolatedModules` cannot read. Its default is argon2id,
-  // version 19. One lane is its default as well. Whenever lanes are given, it reads from files how many cores it may use,
-  // which takes longer than a tiny hash.
-  const costs = { memoryCost, timeCost, outputLen: HASH_BYTES, ...(parallelism > 1 && { parallelism }) }
+  const dummy = `${current}${phcBase64(randomBytes(SALT_BYTES))}$${phcBase64(randomBytes(HASH_BYTES))}`
 
   const makeHash = async (secret: string): Promise<PasswordHash> => {
-    const salt = Buffer.from(random(SALT_BYTES))
-    const options = { ...costs, salt }
-    const phc = await (isTiny ? atOnce(() => hashSync(secret, options)) : hash(secret, options))
+    const salt = randomBytes(SALT_BYTES)
+    // The package has const enums for algorithm and version, which `isolatedModules` cannot read. Its default is argon2id,
+    // version 19.
+    const phc = await hash(secret, { ...parameters, outputLen: HASH_BYTES, salt })
     return { hash: phc, salt: salt.toString('base64') }
-  }
-
-  /**
-   * A stored hash may cost more than the hashes that are made now. A tiny one is made once more, because the package's own
-   * comparison gives lanes.
-   */
-  const compare = (phc: string, secret: string): Promise<boolean> => {
-    const end = dummy.lastIndexOf('$')
-    const isLikeOurs = phc.startsWith(current) && phc.lastIndexOf('$') === end && phc.length === dummy.length
-    if (!isTiny || !isLikeOurs) return verify(phc, secret)
-    const options = { ...costs, salt: Buffer.from(phc.slice(current.length, end), 'base64') }
-    return atOnce(() => timingSafeEqual(Buffer.from(hashSync(secret, options)), Buffer.from(phc)))
   }
 
   /** False as well, after the work of a comparison, without a hash and for a text that is none. */
   const matches = async (phc: string | undefined, secret: string): Promise<boolean> => {
     try {
-      if (phc !== undefined) return await compare(phc, secret)
+      if (phc !== undefined) return await verify(phc, secret)
     } catch {
       // The text is malformed, which the package sees before it does any work.
     }
-    await compare(dummy, secret)
+    await verify(dummy, secret)
     return false
-  }
-
-  const limited = createLimit(concurrency)
-  /** Waits until nobody else wants the place. */
-  const inSpareTime = async <T>(work: () => Promise<T>): Promise<T> => {
-    for (;;) {
-      try {
-        return await pass(work, { priority: 'rehash' })
-      } catch (error) {
-        if (!(error instanceof DomainError)) throw error
-        await sleep(PAUSE)
-      }
-    }
   }
 
   /** What the password is to `stored`. Every mismatch takes the same work. */
@@ -147,16 +107,16 @@ export const createPasswordHasher = ({
   }
 
   return {
-    hash: (password, caller) => pass(() => makeHash(password), caller),
+    hash: (password, caller) => hashes.run(() => makeHash(password), caller),
 
-    verify: (password, stored, caller) => pass(() => judge(password, stored), caller),
+    verify: (password, stored, caller) => hashes.run(() => judge(password, stored), caller),
 
     async adopt(old) {
-      const { hash: inner, salt } = await limited(() => inSpareTime(() => makeHash(old.hashedPassword)))
+      const { hash: inner, salt } = await hashes.runInSpareTime(() => makeHash(old.hashedPassword))
       return { hash: joinAdopted({ salt: old.salt, inner }), salt }
     },
 
-    waiting: pass.waiting
+    waiting: hashes.waiting
   }
 }
 
@@ -165,11 +125,5 @@ const requireInteger = (name: string, value: number, least: number, most?: numbe
   const range = `from ${least} ${most === undefined ? 'on' : `to ${most}`}`
   throw new RangeError(`${name} is ${value}: it must be an integer ${range}`)
 }
-
-/** Runs `work` now. It counts as under way for the rest of this turn of the event loop, as work in a thread does. */
-const atOnce = <T>(work: () => T): Promise<T> =>
-  new Promise(resolve => {
-    setImmediate(resolve, work())
-  })
 
 const phcBase64 = (bytes: Buffer): string => bytes.toString('base64').replaceAll('=', '')

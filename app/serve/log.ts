@@ -1,9 +1,10 @@
 import { hostname } from 'node:os'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type DestinationStream, type Logger, pino } from 'pino'
-import { DomainError } from '../../core/index.js'
-import { CLIENT_LEFT, hasLeft, whenOver } from '../http/protocol/connections.js'
+import { DomainError, type Events, type SecurityEvent } from '../../core/index.js'
+import type { Finding } from '../doctor/advice.js'
 import type { Log } from '../http/http.js'
+import { CLIENT_LEFT, hasLeft, whenOver } from '../http/protocol/connections.js'
 import { traceIdOf } from '../http/trace.js'
 import { createFailures } from './failures.js'
 import { createOutput } from './output.js'
@@ -33,23 +34,17 @@ interface Writer {
   readonly worker?: number
 }
 
-/** Who else writes to the place of a log. */
+/** Whose log it is. */
 export interface LogOptions {
-  /** The number of the worker whose log it is. Others write to the same place then. */
+  /** The number of the worker whose log it is. */
   readonly worker?: number | undefined
-  /** Whether other processes write to the same place. */
-  readonly shared?: boolean
 }
 
 /** A log with pino's levels and pino's format of lines. */
-export const createLog = (
-  level: string,
-  given?: DestinationStream,
-  { worker, shared = worker !== undefined }: LogOptions = {}
-): ProcessLog => {
+export const createLog = (level: string, given?: DestinationStream, { worker }: LogOptions = {}): ProcessLog => {
   const writer: Writer = { pid: process.pid, hostname: hostname(), ...(worker !== undefined && { worker }) }
   const origin = JSON.stringify(writer).slice(1, -1)
-  const output = given ?? standardOutput(origin, shared)
+  const output = given ?? standardOutput(origin)
   const logger = pino({ level, base: writer, serializers: { err: describeError } }, output)
   const failures = createFailures(logger)
   return {
@@ -63,8 +58,8 @@ export const createLog = (
 
 // A write must never wait for whoever reads standard output. Node makes a pipe or socket non-blocking when
 // `process.stdout` is first read, which is here at the latest.
-const standardOutput = (origin: string, shared: boolean): DestinationStream => {
-  const output = createOutput(process.stdout.fd, lines => describeDropped(lines, origin), shared)
+const standardOutput = (origin: string): DestinationStream => {
+  const output = createOutput(process.stdout.fd, lines => describeDropped(lines, origin))
   process.on('exit', output.end)
   return output
 }
@@ -104,6 +99,28 @@ const linesOf = (logger: Logger, output: DestinationStream, origin: string): Lin
   }
   return lines
 }
+
+/** Events that an operator should look at. */
+const WARNINGS: ReadonlySet<SecurityEvent['event']> = new Set<SecurityEvent['event']>([
+  'login.throttled',
+  'grant.stolen'
+])
+
+/** Writes one line for each event. A logger of pino will do. */
+export const createSecurityLog = (lines: Lines): Events => ({
+  emit(event) {
+    if (WARNINGS.has(event.event)) lines.warn?.(lineOf(event))
+    else lines.info?.(lineOf(event))
+  }
+})
+
+const lineOf = ({ requestId, ...event }: SecurityEvent): object => ({ ...event, reqId: requestId })
+
+/** Logs what is risky in a line. */
+export const createWarn =
+  (logger: Pick<Logger, 'warn'>) =>
+  ({ check, message, advice }: Finding): void =>
+    logger.warn({ check, advice }, `${check}: ${message}`)
 
 interface LoggedError {
   readonly type: string

@@ -4,20 +4,19 @@ import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, R
 import { type Events, grantTypes, type SecurityEvent } from '../../core/index.js'
 import type { Composition, Observer } from '../compose.js'
 import type { Database } from '../database.js'
-import { CLIENT_LEFT, hasLeft, whenOver } from '../http/protocol/connections.js'
 import type { Log } from '../http/http.js'
+import { CLIENT_LEFT, hasLeft, whenOver } from '../http/protocol/connections.js'
 import type { Figures } from '../http/server.js'
-import { createDurations } from './durations.js'
 
-/** The figures of this process, in the words of Prometheus. */
+/** The metrics of this process, in the words of Prometheus. */
 export interface Metrics extends Observer {
-  /** Counts logins, tokens and ended grants, and tells `others` of each event. */
+  /** Counts logins, tokens and ended grants, and emits each event to `others`. */
   counting(others: Events): Events
   /** Measures each request until its response is sent or its client has left, beside what the log does. */
   measuring<T extends Log>(log: T): T
   /** Begins to show what only the parts of the service know. */
   watch(parts: Watched): void
-  /** The figures as values, to be added to those of other processes. */
+  /** The metrics as values, to be added to those of other processes. */
   collect(): Promise<readonly Sample[]>
   readonly read: () => Promise<Figures>
 }
@@ -33,6 +32,8 @@ export interface Sample {
 
 export interface Watched extends Pick<Composition, 'hashesWaiting'> {
   readonly database: Pick<Database, 'connections'>
+  /** By how many seconds the database's clock is ahead of this machine's. Undefined where it has none. */
+  offsetSeconds(): number | undefined
 }
 
 const REQUEST = Symbol('request')
@@ -67,19 +68,27 @@ const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total',
 const AGGREGATORS: Readonly<Record<string, string>> = {
   process_start_time_seconds: 'max',
   process_max_fds: 'min',
+  heroes_clock_offset_seconds: 'average',
   nodejs_eventloop_lag_seconds: 'max',
   nodejs_eventloop_lag_p50_seconds: 'max',
   nodejs_eventloop_lag_p90_seconds: 'max',
   nodejs_eventloop_lag_p99_seconds: 'max'
 }
 
-/** Makes the figures. Those of Node itself are read when {@link Metrics.read} asks for them. */
+/** Makes the metrics. Those of Node itself are read when {@link Metrics.read} asks for them. */
 export const createMetrics = (): Metrics => {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
   for (const name of MISNAMED) registry.removeSingleMetric(name)
-  const durations = createDurations()
+  const durations = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Seconds from the head of a request to the end of its answer.',
+    labelNames: ['method', 'route', 'status'],
+    // A read takes less than a millisecond, and every request is answered within five seconds.
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers
+  })
   const tokens = new Counter({
     name: 'heroes_tokens_issued_total',
     help: 'Access tokens issued, by grant type.',
@@ -116,7 +125,7 @@ export const createMetrics = (): Metrics => {
   })
 
   const collect = async (): Promise<readonly Sample[]> => {
-    const samples: Sample[] = [...(await registry.getMetricsAsJSON()), durations.toMetric()]
+    const samples: Sample[] = await registry.getMetricsAsJSON()
     return samples.map(sample => ({ ...sample, aggregator: AGGREGATORS[sample.name] ?? sample.aggregator }))
   }
 
@@ -125,7 +134,8 @@ export const createMetrics = (): Metrics => {
     const { [REQUEST]: request, [STARTED]: startedAt = 0 } = this
     const method = METHODS.has(String(request?.method)) ? String(request?.method) : 'other'
     const status = request !== undefined && hasLeft(this, request) ? CLIENT_LEFT : this.statusCode
-    durations.observe(method, request?.routeOptions.url ?? 'none', status, (performance.now() - startedAt) / 1000)
+    const route = request?.routeOptions.url ?? 'none'
+    durations.observe({ method, route, status }, (performance.now() - startedAt) / 1000)
   }
 
   return {
@@ -153,7 +163,7 @@ export const createMetrics = (): Metrics => {
       }
     }),
 
-    watch({ hashesWaiting, database }) {
+    watch({ hashesWaiting, database, offsetSeconds }) {
       new Gauge({
         name: 'heroes_hash_queue_length',
         help: 'Password hashes that wait for their turn.',
@@ -169,6 +179,14 @@ export const createMetrics = (): Metrics => {
         registers,
         collect() {
           for (const [state, count] of Object.entries(database.connections() ?? {})) this.set({ state }, count)
+        }
+      })
+      new Gauge({
+        name: 'heroes_clock_offset_seconds',
+        help: "Seconds by which the database's clock is ahead of this machine's.",
+        registers,
+        collect() {
+          this.set(offsetSeconds() ?? 0)
         }
       })
     },

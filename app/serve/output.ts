@@ -1,10 +1,13 @@
+// By hand: sonic-boom 4, which pino brings, at the exit loses what it is about to write again, or waits for ever for a
+// reader that has left. Version 5 mends both, and would be a second one beside pino's.
+
 import { constants, fstatSync, openSync, writeSync } from 'node:fs'
 import { isatty } from 'node:tty'
 
 /** Takes lines and writes them in batches. */
 export interface Output {
-  /** Takes whole lines, each with its line feed. Never waits. */
-  write(lines: string): void
+  /** Takes a whole line, with its line feed. Never waits. */
+  write(line: string): void
   /**
    * Writes what is left, at the exit of the process. Gives up when the reader has left, when it takes nothing for a
    * second, and after five seconds.
@@ -12,10 +15,10 @@ export interface Output {
   end(): void
 }
 
-/** About sixty lines. */
-const BATCH_CHARACTERS = 8192
 /** For so long a line waits for others. */
 const BATCH_MILLISECONDS = 20
+/** What a pipe takes in one piece, whoever else writes to it (PIPE_BUF of Linux). */
+const BATCH_BYTES = 4096
 const WAITING_BYTES = 8 * 1024 * 1024
 /** How soon a reader that is behind is tried again. */
 const BEHIND_MILLISECONDS = 10
@@ -23,55 +26,54 @@ const BEHIND_MILLISECONDS = 10
 const FAILED_MILLISECONDS = 1000
 const PATIENCE_MILLISECONDS = 1000
 const END_MILLISECONDS = 5000
-/** What a pipe takes in one piece, whoever else writes to it (PIPE_BUF of Linux). */
-const ATOMIC_BYTES = 4096
 
 /**
- * Writes to a pipe, a terminal or a file, and never waits for whoever reads it. A batch is written when it is full, and
- * 20 ms after its first line. Up to 8 MB wait for a reader that is behind. When there are more, lines are dropped until
- * the reader has taken half of those that wait. The next line is then the one that `describeDropped` makes of the number
- * of lines that were dropped. `shared`: other processes write to the same place, and no line of theirs comes into a line
- * of this one, unless it is longer than 4 kB.
+ * Writes to a pipe, a terminal or a file, and never waits for whoever reads it. Up to 8 MB wait for a reader that is
+ * behind. When there are more, lines are dropped until the reader has taken half of those that wait. The next line is
+ * then the one that `describeDropped` makes of the number of lines that were dropped. Where several processes write to
+ * one pipe, no line comes into another, unless it is longer than 4 kB.
  */
-export const createOutput = (
-  descriptor: number,
-  describeDropped: (lines: number) => string,
-  shared = false
-): Output => {
+export const createOutput = (descriptor: number, describeDropped: (lines: number) => string): Output => {
   const fd = openedWithoutWaiting(descriptor)
-  const waiting: Buffer[] = []
+  /** Whole lines, 4 kB of them at most. The first may be the rest of what a reader has taken in part. */
+  const batches: Buffer[] = []
+  let lines: string[] = []
+  let lineBytes = 0
   let waitingBytes = 0
-  let batch = ''
   let dropped = 0
-  let due: NodeJS.Timeout | undefined
-  let retry: NodeJS.Timeout | undefined
+  let timer: NodeJS.Timeout | undefined
 
-  const enqueue = (bytes: Buffer): void => {
-    waiting.push(bytes)
-    waitingBytes += bytes.length
+  const closeBatch = (): void => {
+    if (lineBytes > 0) batches.push(Buffer.from(lines.join('')))
+    lines = []
+    lineBytes = 0
   }
 
-  const takeBatch = (): void => {
-    const bytes = Buffer.from(batch)
-    const room = dropped === 0 ? WAITING_BYTES : WAITING_BYTES / 2
-    if (waitingBytes + bytes.length > room) {
-      dropped += batch.split('\n').length - 1
-    } else {
-      if (dropped > 0) enqueue(Buffer.from(describeDropped(dropped)))
-      if (bytes.length > 0) enqueue(bytes)
-      dropped = 0
-    }
-    batch = ''
+  const add = (line: string): void => {
+    const bytes = Buffer.byteLength(line)
+    if (lineBytes + bytes > BATCH_BYTES) closeBatch()
+    lines.push(line)
+    lineBytes += bytes
+    waitingBytes += bytes
+  }
+
+  const addDropped = (): void => {
+    if (dropped > 0) add(describeDropped(dropped))
+    dropped = 0
   }
 
   /** Writes what waits. Returns the code of the error that stopped it, which is `EAGAIN` when the reader is behind. */
   const writeWaiting = (): string | undefined => {
     try {
-      for (let [first] = waiting; first !== undefined; [first] = waiting) {
-        const written = writeSync(fd, shared ? wholeLines(first) : first)
-        waitingBytes -= written
-        if (written < first.length) waiting[0] = first.subarray(written)
-        else waiting.shift()
+      while (waitingBytes > 0) {
+        closeBatch()
+        for (let [first] = batches; first !== undefined; [first] = batches) {
+          const written = writeSync(fd, first)
+          waitingBytes -= written
+          if (written < first.length) batches[0] = first.subarray(written)
+          else batches.shift()
+        }
+        addDropped()
       }
       return undefined
     } catch (error) {
@@ -79,54 +81,39 @@ export const createOutput = (
     }
   }
 
+  const flushIn = (milliseconds: number): void => {
+    if (timer === undefined) timer = setTimeout(flush, milliseconds).unref()
+  }
+
   const flush = (): void => {
-    takeBatch()
-    if (retry !== undefined) return
+    timer = undefined
     const code = writeWaiting()
-    // The reader may have taken all after lines were dropped, which the next batch says.
-    if (code === undefined && dropped === 0) return
-    const soon = code === undefined || code === 'EAGAIN'
-    retry = setTimeout(tryAgain, soon ? BEHIND_MILLISECONDS : FAILED_MILLISECONDS).unref()
-  }
-
-  const tryAgain = (): void => {
-    retry = undefined
-    flush()
-  }
-
-  const batchIsDue = (): void => {
-    due = undefined
-    flush()
+    if (code !== undefined) flushIn(code === 'EAGAIN' ? BEHIND_MILLISECONDS : FAILED_MILLISECONDS)
   }
 
   return {
-    write(lines) {
-      batch += lines
-      if (batch.length >= BATCH_CHARACTERS) flush()
-      else if (due === undefined) due = setTimeout(batchIsDue, BATCH_MILLISECONDS).unref()
+    write(line) {
+      if (waitingBytes > (dropped === 0 ? WAITING_BYTES : WAITING_BYTES / 2)) {
+        dropped += 1
+        return
+      }
+      addDropped()
+      add(line)
+      flushIn(BATCH_MILLISECONDS)
     },
     end() {
       const startedAt = performance.now()
       let takenAt = startedAt
       for (;;) {
-        takeBatch()
         const before = waitingBytes
         const code = writeWaiting()
         const now = performance.now()
         if (waitingBytes < before) takenAt = now
-        const done = code === undefined ? dropped === 0 : code !== 'EAGAIN'
-        if (done || now - takenAt > PATIENCE_MILLISECONDS || now - startedAt > END_MILLISECONDS) return
+        if (code !== 'EAGAIN' || now - takenAt > PATIENCE_MILLISECONDS || now - startedAt > END_MILLISECONDS) return
         pause()
       }
     }
   }
-}
-
-/** As many lines as a pipe takes in one piece, and at least one. */
-const wholeLines = (bytes: Buffer): Buffer => {
-  if (bytes.length <= ATOMIC_BYTES) return bytes
-  const end = bytes.lastIndexOf('\n', ATOMIC_BYTES - 1)
-  return bytes.subarray(0, (end === -1 ? bytes.indexOf('\n') : end) + 1)
 }
 
 /**

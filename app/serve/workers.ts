@@ -2,26 +2,25 @@ import cluster, { type Worker as ClusterWorker } from 'node:cluster'
 import { lacksWrites, prepareForWorkers } from '../compose.js'
 import { startWarnings } from '../doctor/advice.js'
 import type { ServerSettings, Settings } from '../settings/settings.js'
-import type { CrewFigures } from './crew-figures.js'
-import { pickPort } from './listen.js'
-import { createLog } from './log.js'
+import { pickPort, serveMetrics } from './listen.js'
+import { createLog, createWarn } from './log.js'
 import type { Sample } from './metrics.js'
 import { createStop, type Stop } from './stop.js'
 import { type Reports, supervise, type Worker } from './supervisor.js'
-import { createWarn } from './warn.js'
+import type { WorkerMetrics } from './worker-metrics.js'
 
 /** A worker as it is to itself. */
-export interface CrewMember {
+export interface WorkerItself {
   /** From 1. A worker that takes another's place has its number. */
   readonly number: number
   /** Tells the first process that this worker listens. */
   listening(): void
-  /** Lets the first process read the figures. Returns what tells them a last time. */
+  /** Lets the first process read the metrics. Returns what sends them a last time. */
   share(read: () => Promise<readonly Sample[]>): () => Promise<void>
 }
 
 /** What the first process tells a worker. */
-type Order = 'stop' | 'figures'
+type Order = 'stop' | 'metrics'
 
 /** What a worker tells the first process. */
 interface Report {
@@ -30,7 +29,7 @@ interface Report {
   readonly listening?: true
   /** Why the worker is about to end. */
   readonly failed?: string
-  readonly figures?: readonly Sample[] | undefined
+  readonly metrics?: readonly Sample[] | undefined
 }
 
 const NUMBER = 'HEROES_WORKER'
@@ -47,14 +46,14 @@ export const isWorker = (): boolean => cluster.isWorker
  */
 export const serveAsWorker = async (
   own: Stop,
-  work: (stop: Stop, member: CrewMember) => Promise<void>
+  work: (stop: Stop, itself: WorkerItself) => Promise<void>
 ): Promise<number> => {
   const stop = createStop()
   let read: (() => Promise<readonly Sample[]>) | undefined
-  const tellFigures = async (): Promise<void> => report({ figures: await read?.() })
+  const sendMetrics = async (): Promise<void> => report({ metrics: await read?.() })
   process.on('message', order => {
     if (order === 'stop') stop.ask()
-    else void tellFigures()
+    else void sendMetrics()
   })
   void report({ hears: true })
   const stopLater = (): void => {
@@ -63,15 +62,15 @@ export const serveAsWorker = async (
     }, OWN_SIGNAL_MILLISECONDS)
   }
   void own.signalled.then(stopLater)
-  const member: CrewMember = {
+  const itself: WorkerItself = {
     number: Number(process.env[NUMBER]),
     listening: () => void report({ listening: true }),
-    share(readFigures) {
-      read = readFigures
-      return tellFigures
+    share(readMetrics) {
+      read = readMetrics
+      return sendMetrics
     }
   }
-  const exitCode = await work(stop, member).then(
+  const exitCode = await work(stop, itself).then(
     () => 0,
     async (error: unknown) => {
       await report({ failed: String(Object(error).message) })
@@ -100,17 +99,18 @@ export const superviseWorkers = async (settings: Settings, server: ServerSetting
   if (stop.asked()) return 0
   // The kernel gives a connection to whichever worker is free to take it.
   cluster.schedulingPolicy = cluster.SCHED_NONE
-  const log = createLog(settings.logLevel, undefined, { shared: true })
-  const figures = settings.metricsPort === undefined ? undefined : await import('./crew-figures.js')
-  const crew = figures?.createCrewFigures()
-  const stopMetrics = crew && (await (await import('./metrics-server.js')).serveMetrics(crew.read, settings, log))
+  const log = createLog(settings.logLevel)
+  // Imported when it is wanted: it takes memory and a part of the start.
+  const metrics =
+    settings.metricsPort === undefined ? undefined : (await import('./worker-metrics.js')).createWorkerMetrics()
+  const stopMetrics = metrics && (await serveMetrics(metrics.read, settings, log))
   try {
     // Chosen here: workers that start when no other listens would get another port.
     const port = settings.port === 0 ? await pickPort(settings.host) : settings.port
     const env = { PORT: String(port), WORKERS: String(settings.workers) }
     return await new Promise<number>((ended, failed) => {
       const { stop: stopAll } = supervise(settings.workers, settings.drainDelaySeconds, {
-        fork: (number, reports) => fork({ ...env, [NUMBER]: String(number) }, reports, crew),
+        fork: (number, reports) => fork({ ...env, [NUMBER]: String(number) }, reports, metrics),
         after(milliseconds, work) {
           const timer = setTimeout(work, milliseconds)
           return () => clearTimeout(timer)
@@ -131,13 +131,13 @@ export const superviseWorkers = async (settings: Settings, server: ServerSetting
 }
 
 /** A process that cannot be started, for want of memory or of process ids, is reported as one that has ended. */
-const fork = (env: Readonly<Record<string, string>>, reports: Reports, crew: CrewFigures | undefined): Worker => {
+const fork = (env: Readonly<Record<string, string>>, reports: Reports, metrics: WorkerMetrics | undefined): Worker => {
   const neverRan = (error: unknown): void => {
     reports.failed(new Error(`a worker cannot be started: ${Object(error).message}`))
     reports.ended({ code: null, signal: null })
   }
   try {
-    return watch(cluster.fork(env), neverRan, reports, crew)
+    return watch(cluster.fork(env), neverRan, reports, metrics)
   } catch (error) {
     // The caller takes the worker first.
     setImmediate(neverRan, error)
@@ -149,7 +149,7 @@ const watch = (
   child: ClusterWorker,
   neverRan: (error: unknown) => void,
   reports: Reports,
-  crew: CrewFigures | undefined
+  metrics: WorkerMetrics | undefined
 ): Worker => {
   // Node drops what is sent to a worker that does not hear yet, so orders wait for its first report.
   const hears = new Promise(resolve => child.once('message', resolve))
@@ -157,14 +157,14 @@ const watch = (
     void hears.then(() => child.process.send(order, ignore))
   }
   const started = child.process.pid !== undefined
-  const member = started ? crew?.join(() => order('figures')) : undefined
+  const member = started ? metrics?.join(() => order('metrics')) : undefined
   // The one error of a process that was never started says why. Any other error is of a message to a worker that has just
   // ended, of which its end tells enough.
   child.on('error', started ? ignore : neverRan)
-  child.on('message', ({ listening, failed, figures }: Report) => {
+  child.on('message', ({ listening, failed, metrics: samples }: Report) => {
     if (listening) reports.listening()
     if (failed !== undefined) reports.failed(new Error(failed))
-    if (figures !== undefined) member?.told(figures)
+    if (samples !== undefined) member?.receive(samples)
   })
   const disconnected = new Promise<void>(resolve => child.once('disconnect', resolve))
   child.once('exit', (code, signal) => {

@@ -2,7 +2,6 @@ import { createServer } from 'node:net'
 import t from 'tap'
 import { compose } from '../../../app/compose.js'
 import { buildMetricsServer } from '../../../app/http/server.js'
-import { createDurations } from '../../../app/serve/durations.js'
 import { createLog } from '../../../app/serve/log.js'
 import { createMetrics } from '../../../app/serve/metrics.js'
 import { readSettings } from '../../../app/settings/settings.js'
@@ -75,38 +74,7 @@ t.test('a request whose client has left while it sent the body counts as 499', a
   )
 })
 
-t.test('a duration counts in every bucket that it does not exceed, and in the sum', async t => {
-  const durations = createDurations()
-  for (const seconds of [0.001, 0.0011, 0.3, 11]) durations.observe('GET', '/a', 200, seconds)
-  const { values } = durations.toMetric()
-  const labels = { method: 'GET', route: '/a', status: 200 }
-  const buckets = values.filter(({ metricName }) => metricName.endsWith('_bucket'))
-  t.strictSame(
-    buckets.map(({ labels, value }) => [labels.le, value]),
-    [
-      [0.001, 1],
-      [0.0025, 2],
-      [0.005, 2],
-      [0.01, 2],
-      [0.025, 2],
-      [0.05, 2],
-      [0.1, 2],
-      [0.25, 2],
-      [0.5, 3],
-      [1, 3],
-      [2.5, 3],
-      [5, 3],
-      [10, 3],
-      ['+Inf', 4]
-    ]
-  )
-  const [sum, count] = values.slice(-2)
-  t.match(sum, { metricName: 'http_request_duration_seconds_sum', labels })
-  t.ok(Math.abs(Number(sum?.value) - 11.3021) < 1e-9)
-  t.strictSame(count, { metricName: 'http_request_duration_seconds_count', labels, value: 4 })
-})
-
-t.test('logins, tokens and ended grants are counted, and their events are told on', async t => {
+t.test('logins, tokens and ended grants are counted, and their events are emitted on', async t => {
   const { form, login, code, told, read, useCases } = await createMeasured()
   t.strictSame(await read('heroes_logins_total'), [
     'heroes_logins_total{outcome="succeeded"} 0',
@@ -154,12 +122,19 @@ t.test('the figures of the adapters are read when somebody asks for them', async
   const { metrics, read } = await createMeasured()
   let waiting = 0
   let connections: { busy: number; idle: number; lookups: number } | undefined
-  metrics.watch({ hashesWaiting: () => waiting, database: { connections: () => connections } })
+  let offset: number | undefined
+  metrics.watch({
+    hashesWaiting: () => waiting,
+    database: { connections: () => connections },
+    offsetSeconds: () => offset
+  })
   const { database } = await compose(readSettings({ DATABASE_URL: 'memory:' }))
   t.equal(database.connections(), undefined, 'nor has memory')
   t.strictSame(await read('heroes_hash_queue_length'), ['heroes_hash_queue_length 0'])
   t.strictSame(await read('heroes_database_connections'), [], 'the embedded engine has none')
+  t.strictSame(await read('heroes_clock_offset_seconds'), ['heroes_clock_offset_seconds 0'])
   waiting = 3
+  offset = -7.5
   connections = { busy: 2, idle: 7, lookups: 1 }
   t.strictSame(await read('heroes_hash_queue_length'), ['heroes_hash_queue_length 3'])
   t.strictSame(await read('heroes_database_connections'), [
@@ -167,6 +142,7 @@ t.test('the figures of the adapters are read when somebody asks for them', async
     'heroes_database_connections{state="idle"} 7',
     'heroes_database_connections{state="lookups"} 1'
   ])
+  t.strictSame(await read('heroes_clock_offset_seconds'), ['heroes_clock_offset_seconds -7.5'])
   metrics.onHash?.(0.02)
   metrics.onLookups?.(5)
   t.strictSame(await read('heroes_hash_wait_seconds_sum'), ['heroes_hash_wait_seconds_sum 0.02'])

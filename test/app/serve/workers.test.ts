@@ -12,7 +12,7 @@ import { createAuthority } from '../../support/certificates.js'
 import { heroes } from '../../support/command.js'
 import { holdFile, withHeldFiles } from '../../support/held-file.js'
 import { listenUntilEnd } from '../../support/ports.js'
-import { createDatabase, startServer } from '../../support/postgres.js'
+import { createDatabase, execute, startServer } from '../../support/postgres.js'
 import { ask, serveProcess, startProcess, temporaryFolder } from '../../support/process.js'
 import { dial } from '../../support/wire.js'
 import { linesOf, workersOf } from '../../support/workers.js'
@@ -21,7 +21,7 @@ const { url: DATABASE_URL, drop } = await createDatabase()
 t.teardown(drop)
 const env = { DATABASE_URL, WORKERS: '2', DATABASE_POOL: '2', PUBLIC_URL: 'https://heroes.example', PORT: '0' }
 
-t.test('workers share the port, one that ends is replaced, and all have one log and one set of figures', async t => {
+t.test('workers share the port, one that ends is replaced, and all have one log and one set of metrics', async t => {
   const service = await serveProcess(t, { ...env, METRICS_PORT: '0' })
   const before = await workersOf(service, 2)
   t.strictSame([...before.keys()].sort(), [1, 2])
@@ -57,6 +57,21 @@ t.test('workers share the port, one that ends is replaced, and all have one log 
   t.equal(requests.length, 70)
   t.ok(requests.every(({ pid, worker }) => [before, after].some(pids => pids.get(Number(worker)) === pid)))
   t.equal(lines.filter(({ msg }) => msg === 'shutting down').length, 3, 'every worker drains')
+})
+
+t.test('of several workers one alone sweeps', async t => {
+  const database = await createDatabase()
+  t.teardown(database.drop)
+  t.match(await heroes('migrate', { DATABASE_URL: database.url }), { code: 0 })
+  // Whoever sweeps says that this table is away.
+  await execute(database.url, 'alter table attempt rename to elsewhere')
+  const service = await serveProcess(t, { ...env, DATABASE_URL: database.url })
+  await workersOf(service, 2)
+  await service.until(/"msg":"a background job failed"/)
+  // By its end every worker has finished the sweep that it had begun.
+  t.equal(await service.stop(), 0)
+  const sweepers = linesOf(service, 'a background job failed').map(({ worker }) => worker)
+  t.strictSame(sweepers, [1])
 })
 
 t.test('a worker that is still starting when the service is asked to end ends as well', withHeldFiles, async t => {

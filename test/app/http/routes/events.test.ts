@@ -1,6 +1,5 @@
 import t, { type Test } from 'tap'
-import { createLog } from '../../../../app/serve/log.js'
-import { createSecurityLog } from '../../../../app/serve/security-log.js'
+import { createLog, createSecurityLog } from '../../../../app/serve/log.js'
 import { createUseCases } from '../../../../core/index.js'
 import { REQUEST_EVENTS } from '../../../support/recorded-log.js'
 import { basic, challengeOf, createInhabited, type Fields, type Inhabited, REQUEST } from '../../../support/service.js'

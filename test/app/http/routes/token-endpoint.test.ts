@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createCrypto } from '../../../../adapters/crypto/crypto.js'
-import { createGate } from '../../../../adapters/crypto/gate.js'
+import { createHashQueue } from '../../../../adapters/crypto/hash-queue.js'
 import { createMemoryStores } from '../../../../adapters/memory/stores.js'
 import { createUseCases, DomainError, type TokenStore } from '../../../../core/index.js'
 import { basic, bearer, createInhabited, createService, LOGIN, REQUEST } from '../../../support/service.js'
@@ -245,7 +245,7 @@ t.test(
   'wire 4.10: a login while hashing is overloaded is 503 with Retry-After, at the token endpoint and on the page',
   async t => {
     const { ports, policy } = await createInhabited()
-    const pass = createGate(1, 0)
+    const { run: pass } = createHashQueue({ concurrency: 1, capacity: 0 })
     void pass(() => new Promise(() => {}))
     const passwords = { ...ports.passwords, verify: () => pass(async () => 'match' as const) }
     const { form } = createService({ useCases: createUseCases({ ...ports, passwords }, policy) })

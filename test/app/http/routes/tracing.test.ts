@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { tracingChannel } from 'node:diagnostics_channel'
 import t from 'tap'
-import { createSecurityLog } from '../../../../app/serve/security-log.js'
+import { createSecurityLog } from '../../../../app/serve/log.js'
 import { recordLog } from '../../../support/recorded-log.js'
 import { basic, createInhabited } from '../../../support/service.js'
 import { ADA } from '../../../support/world.js'

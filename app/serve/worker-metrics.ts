@@ -2,19 +2,19 @@ import { AggregatorRegistry } from 'prom-client'
 import type { Figures } from '../http/server.js'
 import type { Sample } from './metrics.js'
 
-/** The figures of one process. */
+/** The metrics of one worker. */
 export interface Member {
-  /** Takes the figures that the process has told. */
-  told(samples: readonly Sample[]): void
-  /** The process has ended. */
+  /** Takes the metrics that the worker has sent. */
+  receive(samples: readonly Sample[]): void
+  /** The worker has ended. */
   left(): void
 }
 
-/** The figures of all workers together. */
-export interface CrewFigures {
-  /** `ask` makes the process tell its figures, soon and once. */
+/** The metrics of all workers together. */
+export interface WorkerMetrics {
+  /** `ask` makes the worker send its metrics, soon and once. */
   join(ask: () => void): Member
-  /** Asks every process, and waits for each a second at most. */
+  /** Asks every worker, and waits for each a second at most. */
   read(): Promise<Figures>
 }
 
@@ -23,7 +23,7 @@ const PATIENCE_MILLISECONDS = 1000
 interface Known {
   readonly ask: () => void
   samples: readonly Sample[]
-  /** Each is called once, when the process has told its figures or has ended. */
+  /** Each is called once, when the worker has sent its metrics or has ended. */
   readonly heard: Set<() => void>
 }
 
@@ -34,19 +34,20 @@ const cumulative = (samples: readonly Sample[]): readonly Sample[] =>
   samples.filter(({ type }) => CUMULATIVE.has(String(type)))
 
 /**
- * Adds the figures of several processes up. What a process has counted stays counted after its end, as far as it was
- * told. Of a process that does not answer in time, what it has counted is as it was told last, and the rest is left out.
+ * Adds the metrics of several workers up. What a worker has counted stays counted after its end, as far as it was sent.
+ * Of a worker that does not answer in time, what it has counted is as it was sent last, and the rest is left out.
+ * By hand around prom-client's `aggregate`: its `clusterMetrics` fails when one worker hangs, and forgets those that ended.
  */
-export const createCrewFigures = (): CrewFigures => {
+export const createWorkerMetrics = (): WorkerMetrics => {
   const members = new Set<Known>()
-  /** What processes that have ended had counted. */
+  /** What workers that have ended had counted. */
   let past: Promise<readonly Sample[]> = Promise.resolve([])
 
   const hear = ({ heard }: Known): void => {
     for (const call of heard) call()
   }
 
-  /** Whether the process answers, or ends, in time. */
+  /** Whether the worker answers, or ends, in time. */
   const ask = (member: Known): Promise<boolean> =>
     new Promise(resolve => {
       const settle = (inTime: boolean): void => {
@@ -65,7 +66,7 @@ export const createCrewFigures = (): CrewFigures => {
       const member: Known = { ask: askIt, samples: [], heard: new Set() }
       members.add(member)
       return {
-        told(samples) {
+        receive(samples) {
           member.samples = samples
           hear(member)
         },

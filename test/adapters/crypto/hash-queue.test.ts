@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { createGate } from '../../../adapters/crypto/gate.js'
+import { createHashQueue, type HashQueueOptions } from '../../../adapters/crypto/hash-queue.js'
 import type { HashCaller } from '../../../core/index.js'
 
 const OVERLOADED = { name: 'DomainError', code: 'overloaded', retryAfterSeconds: 1 }
@@ -14,53 +14,63 @@ interface Stage {
   readonly begun: string[]
   /** The names of the calls that were refused. */
   readonly refused: string[]
-  /** Calls the gate. Resolves once the gate has had time to refuse a call. */
+  /** Calls the queue. Resolves once the queue has had time to refuse a call. */
   call(name: string, caller?: HashCaller): Promise<void>
-  /** Ends the oldest work under way after so many milliseconds, and lets the gate go on. */
+  callInSpareTime(name: string): void
+  /** Ends the oldest work under way after so many milliseconds, and lets the queue go on. */
   end(milliseconds?: number): Promise<void>
   /** Ends work, each piece after so many milliseconds, until no call waits. */
   endAll(milliseconds?: number): Promise<void>
-  /** The rests that places took, in milliseconds. */
-  readonly rests: number[]
+  /** The pauses that places made, in milliseconds. */
+  readonly pauses: number[]
 }
 
-/** A gate with a clock that only the test moves, beside an event loop of the given utilization. */
-const stage = (t: Test, { places = 1, queue = 64, utilization = 0, rest = true } = {}): Stage => {
+interface StageOptions extends Partial<HashQueueOptions> {
+  /** Of the event loop. */
+  readonly utilization?: number
+}
+
+/** A queue with a clock that only the test moves. */
+const stage = (t: Test, { utilization = 0, ...options }: StageOptions = {}): Stage => {
   let now = 0
-  const rests: number[] = []
+  const pauses: number[] = []
   t.intercept(globalThis, 'setTimeout', {
     value: (work: () => void, milliseconds: number) => {
-      rests.push(milliseconds)
+      pauses.push(milliseconds)
       now += milliseconds
       return setImmediate(work)
     }
   })
   const eventLoopUtilization = () => ({ idle: 0, active: 0, utilization })
-  const pass = createGate(places, queue, { rests: rest, gauge: { now: () => now, eventLoopUtilization } })
+  const gauge = { now: () => now, eventLoopUtilization }
+  const { run, runInSpareTime } = createHashQueue({ concurrency: 1, capacity: 64, gauge, ...options })
   const begun: string[] = []
   const refused: string[] = []
   const finish: (() => void)[] = []
   const end = async (milliseconds = 0): Promise<void> => {
     now += milliseconds
     finish.shift()?.()
-    // The work ends, its place rests and the next work begins.
+    // The work ends, its place pauses and the next work begins.
     for (let i = 0; i < 3; i++) await turn()
+  }
+  const workOf = (name: string) => () => {
+    begun.push(name)
+    return new Promise<void>(resolve => finish.push(resolve))
   }
   return {
     begun,
     refused,
-    rests,
+    pauses,
     end,
     async call(name, caller) {
-      const work = () => {
-        begun.push(name)
-        return new Promise<void>(resolve => finish.push(resolve))
-      }
-      pass(work, caller).catch((error: unknown) => {
+      run(workOf(name), caller).catch((error: unknown) => {
         t.match(error, OVERLOADED)
         refused.push(name)
       })
       await turn()
+    },
+    callInSpareTime(name) {
+      void runInSpareTime(workOf(name))
     },
     async endAll(milliseconds) {
       while (finish.length > 0) await end(milliseconds)
@@ -122,7 +132,7 @@ t.test('logins are served before registrations, but one place in eight is a regi
 })
 
 t.test('in a full queue a call gives way to another address if its own address has more calls waiting', async t => {
-  const { call, begun, refused, endAll } = stage(t, { queue: 4 })
+  const { call, begun, refused, endAll } = stage(t, { capacity: 4 })
   await call('running', login('a'))
   for (const name of ['a1', 'a2', 'a3', 'a4', 'a5']) await call(name, login('a'))
   t.strictSame(refused, ['a5'])
@@ -138,43 +148,67 @@ t.test('in a full queue a call gives way to another address if its own address h
   t.strictSame(begun, ['running', 'a1', 'b1', 'c1', 'd'])
 })
 
-t.test('in a full queue registrations give way to logins, until they have an eighth of it', async t => {
-  const { call, begun, refused, endAll } = stage(t, { queue: 16 })
-  await call('running')
-  for (let i = 0; i < 16; i++) await call(`r${i}`, registration(`${i}`))
-  for (let i = 0; i < 16; i++) await call(`l${i}`, login(`${i}`))
-  t.equal(refused.join(), 'r15,r14,r13,r12,r11,r10,r9,r8,r7,r6,r5,r4,r3,r2,l14,l15')
-  await call('another', registration('another'))
-  t.equal(refused.at(-1), 'another', 'the eighth is full')
-  await endAll()
-  t.equal(begun.filter(name => name.startsWith('l')).length, 14)
-  t.equal(begun.filter(name => name.startsWith('r')).length, 3)
-})
-
-t.test('registrations whose turn is next give way to logins as the others do, the last one first', async t => {
-  const { call, begun, refused, end, endAll } = stage(t, { queue: 8 })
+t.test('in a full queue registrations give way to logins, the last one first', async t => {
+  const { call, begun, refused, endAll } = stage(t, { capacity: 8 })
   await call('running')
   for (let i = 0; i < 8; i++) await call(`r${i}`, registration(`${i}`))
-  await end()
   await call('r8', registration('8'))
-  for (let i = 0; i < 4; i++) await call(`l${i}`, login(`${i}`))
-  t.strictSame(refused, ['r8', 'r7', 'r6', 'r5'])
+  for (let i = 0; i < 4; i++) await call(`l${i}`, login(`l${i}`))
+  t.strictSame(refused, ['r8', 'r7', 'r6', 'r5', 'r4'])
   await endAll()
-  t.strictSame(begun, ['running', 'r0', 'l0', 'l1', 'l2', 'l3', 'r1', 'r2', 'r3', 'r4'])
+  t.strictSame(begun, ['running', 'l0', 'l1', 'l2', 'l3', 'r0', 'r1', 'r2', 'r3'])
 })
 
-t.test('below an eighth of a full queue a registration takes the place of an address with several logins', async t => {
-  const { call, refused } = stage(t, { queue: 8 })
+t.test('in a full queue a registration takes the place of an address with several logins, and of no other', async t => {
+  const { call, refused } = stage(t, { capacity: 8 })
   await call('running')
   for (let i = 0; i < 8; i++) await call(`a${i}`, login('a'))
   await call('r0', registration('r'))
-  await call('r1', registration('s'))
-  t.strictSame(refused, ['a7', 'r1'])
-  const others = stage(t, { queue: 8 })
+  t.strictSame(refused, ['a7'])
+  const others = stage(t, { capacity: 8 })
   await others.call('running')
   for (let i = 0; i < 8; i++) await others.call(`l${i}`, login(`${i}`))
   await others.call('r', registration('r'))
-  t.strictSame(others.refused, ['r'], 'no login of an address that has no other')
+  t.strictSame(others.refused, ['r'])
+})
+
+/** `a1.x`: the address x in the part a1 of the network a. */
+const networksOf = (address: string): readonly string[] => [address.slice(0, 1), address.slice(0, 2), address]
+
+t.test('networks take turns, and the parts of a network within its turns', async t => {
+  const { call, begun, endAll } = stage(t, { networksOf })
+  await call('running')
+  for (const address of ['a1.x', 'a1.x', 'a1.y', 'a2.x', 'b1.x', 'b1.x']) await call(address, login(address))
+  await endAll()
+  t.strictSame(begun, ['running', 'a1.x', 'b1.x', 'a2.x', 'b1.x', 'a1.y', 'a1.x'])
+})
+
+t.test('in a full queue the network that has most gives way, and within it the part that has most', async t => {
+  const { call, refused } = stage(t, { networksOf, capacity: 6 })
+  await call('running')
+  const addresses = ['a1.x', 'a1.y', 'a1.y', 'a2.x', 'b1.x', 'b1.x']
+  for (const [index, address] of addresses.entries()) await call(`${address} ${index}`, login(address))
+  await call('c', login('c1.x'))
+  t.strictSame(refused, ['a1.y 2'])
+  await call('a3', login('a3.x'))
+  t.strictSame(refused, ['a1.y 2', 'a1.y 1'], 'also for another part of the same network')
+  await call('a3 too', login('a3.x'))
+  t.equal(refused.at(-1), 'a3 too')
+})
+
+t.test('work for spare time waits for everybody else, however long, and counts as nobody', async t => {
+  const { call, callInSpareTime, begun, refused, end, endAll } = stage(t, { capacity: 1 })
+  await call('running')
+  callInSpareTime('spare')
+  callInSpareTime('spare too')
+  await call('r', registration('r'))
+  await end(4000)
+  await call('l', login('l'))
+  await end(5000)
+  t.strictSame(refused, ['l'], 'it waited for too long')
+  t.strictSame(begun, ['running', 'r', 'spare'])
+  await endAll()
+  t.strictSame(begun, ['running', 'r', 'spare', 'spare too'])
 })
 
 t.test('a rehash is refused as soon as anybody waits', async t => {
@@ -190,45 +224,6 @@ t.test('a rehash is refused as soon as anybody waits', async t => {
   t.strictSame(begun, ['running', 'rehash 1', 'b'])
 })
 
-t.test('a call that would wait for more than 3.9 seconds is refused at once', async t => {
-  const { call, begun, refused, end, endAll } = stage(t, { queue: 1000 })
-  // A hundred milliseconds each, so that the first 38 or so who wait are served in time.
-  await call('running')
-  await call('next')
-  for (let i = 0; i < 40; i++) {
-    await end(100)
-    await call('next')
-  }
-  for (let i = 0; i < 60; i++) await call(`${i}`, login('a'))
-  const served = 60 - refused.length
-  t.ok(served > 32 && served < 40, `${served} are let in`)
-  t.equal(refused[0], `${served}`, 'the later ones are refused')
-  await call('b', login('b'))
-  t.notOk(refused.includes('b'), 'an address whose turn comes soon is not')
-  for (let i = 0; i < 10; i++) await call(`r${i}`, registration(`${i}`))
-  t.notOk(refused.includes('r0'), 'nor is a registration, which gets one place in eight')
-  t.ok(refused.includes('r9'), 'unless many logins come before it')
-  const known = refused.length
-  await endAll(100)
-  t.equal(refused.length, known, 'whoever was let in was served')
-  t.ok(begun.includes('b'))
-})
-
-t.test('two places serve twice as many in time', async t => {
-  const refusedOf = async (places: number): Promise<number> => {
-    const { call, refused, end } = stage(t, { queue: 1000, places })
-    for (let i = 0; i < places + 1; i++) await call('first')
-    for (let i = 0; i < 100; i++) {
-      await end(100 / places)
-      await call('first')
-    }
-    for (let i = 0; i < 100; i++) await call(`${i}`)
-    return refused.length
-  }
-  const [one, two] = [await refusedOf(1), await refusedOf(2)]
-  t.ok(Math.abs(100 - two - 2 * (100 - one)) <= 4, `of 100 calls ${100 - one} and ${100 - two} are let in`)
-})
-
 t.test('a call that has waited for more than 4.4 seconds is refused, and its work does not begin', async t => {
   const { call, begun, refused, end } = stage(t)
   await call('slow')
@@ -237,7 +232,6 @@ t.test('a call that has waited for more than 4.4 seconds is refused, and its wor
   await end(4401)
   t.strictSame(begun, ['slow'])
   t.strictSame(refused, ['waiting', 'waiting too'])
-  // The slow piece of work is a single one: it does not make the gate refuse.
   await call('new')
   t.equal(begun.at(-1), 'new')
   await call('next')
@@ -255,7 +249,7 @@ t.test('registrations that have waited for too long cost no other registration i
   await end(2000)
   for (let i = 0; i < 7; i++) await end()
   t.strictSame(refused, ['r1', 'r2', 'r3'])
-  t.strictSame(begun, ['running', 'r0', 'l', 'l', 'l', 'l', 'l', 'l', 'l', 'r in time'])
+  t.strictSame(begun, ['running', 'r0', 'l', 'l', 'l', 'l', 'l', 'l', 'r in time', 'l'])
 })
 
 t.test('logins that have waited for too long bring the turn of a registration no nearer', async t => {
@@ -272,10 +266,10 @@ t.test('logins that have waited for too long bring the turn of a registration no
 })
 
 t.test(
-  'beside a busy event loop places rest, the shorter the more calls wait, so that all are served in time',
+  'beside a busy event loop places pause, the shorter the more calls wait, so that all are served in time',
   async t => {
-    const { call, refused, rests, end, endAll } = stage(t, { utilization: 1, queue: 1000 })
-    const restBeside = async (waiting: number): Promise<number> => {
+    const { call, refused, pauses, end, endAll } = stage(t, { utilization: 1, capacity: 1000 })
+    const pauseBeside = async (waiting: number): Promise<number> => {
       await call('running')
       for (let i = 0; i < 30; i++) {
         await call('next')
@@ -283,50 +277,29 @@ t.test(
       }
       for (let i = 1; i < waiting; i++) await call('waiting')
       await end(20)
-      const rest = Number(rests.at(-1))
+      const pause = Number(pauses.at(-1))
       await endAll(20)
-      return rest
+      return pause
     }
-    const [few, many] = [await restBeside(2), await restBeside(64)]
+    const [few, many] = [await pauseBeside(2), await pauseBeside(64)]
     t.ok(few > 100 && few <= 120, `${few} ms with few calls waiting`)
     t.ok(many > 25 && many < 45, `${many} ms with 64 waiting`)
     t.strictSame(refused, [])
   }
 )
 
-t.test(
-  'calls are refused that would leave places less rest than half their work, and where work slows down none rests',
-  async t => {
-    const { call, refused, rests, end } = stage(t, { utilization: 1, queue: 1000 })
-    await call('running')
-    for (let i = 0; i < 40; i++) {
-      await call('next')
-      await end(100)
-    }
-    for (let i = 0; i < 40; i++) await call('waiting')
-    const served = 40 - refused.length
-    t.ok(served > 22 && served < 28, `${served} are let in`)
-    await end(100)
-    t.ok(Number(rests.at(-1)) > 40 && Number(rests.at(-1)) < 90, `${rests.at(-1)} ms`)
-    const before = rests.length
-    await end(2000)
-    await end(100)
-    t.equal(rests.length, before)
-  }
-)
-
-t.test('a rest is a quarter of a second at most', async t => {
-  const { call, rests, end } = stage(t, { utilization: 1 })
+t.test('a pause is a quarter of a second at most', async t => {
+  const { call, pauses, end } = stage(t, { utilization: 1 })
   await call('slow')
   await end(1000)
-  t.strictSame(rests, [250])
+  t.strictSame(pauses, [250])
 })
 
-t.test('where nothing is to rest, the next call has its turn at once, however busy the event loop is', async t => {
-  const { call, begun, rests, end } = stage(t, { utilization: 1, rest: false })
+t.test('where nothing is to pause, the next call has its turn at once, however busy the event loop is', async t => {
+  const { call, begun, pauses, end } = stage(t, { utilization: 1, pauses: false })
   await call('first')
   await call('second')
   await end(100)
   t.strictSame(begun, ['first', 'second'])
-  t.strictSame(rests, [])
+  t.strictSame(pauses, [])
 })
