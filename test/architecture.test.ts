@@ -11,20 +11,9 @@ const ROOMS: Record<string, { readonly rooms: readonly string[]; readonly packag
   'adapters/memory': { rooms: ['core'], packages: [] },
   'adapters/crypto': { rooms: ['core'], packages: ['node:', '@node-rs/argon2'] },
   'adapters/postgres': {
-    rooms: [
-      'core',
-      'adapters/postgres/lookup',
-      'adapters/postgres/sql',
-      'adapters/postgres/connection',
-      'adapters/postgres/embedded'
-    ],
+    rooms: ['core', 'adapters/postgres/connection', 'adapters/postgres/embedded'],
     packages: ['node:', 'drizzle-orm']
   },
-  'adapters/postgres/lookup': {
-    rooms: ['adapters/postgres/sql', 'adapters/postgres/connection'],
-    packages: ['drizzle-orm']
-  },
-  'adapters/postgres/sql': { rooms: ['core', 'adapters/postgres/connection'], packages: ['drizzle-orm'] },
   'adapters/postgres/connection': { rooms: ['core', 'adapters/postgres/clock.ts'], packages: ['node:', 'postgres'] },
   'adapters/postgres/embedded': {
     rooms: ['adapters/postgres/connection'],
@@ -181,8 +170,7 @@ t.test('an import that breaks the rule is found, however it is written', async t
     ['adapters/crypto/crypto.ts', "const postgres = await import('postgres')"],
     ['adapters/postgres/heroes.ts', "import { hash } from '../crypto/crypto.js'"],
     ['adapters/postgres/heroes.ts', "import postgres from 'postgres'"],
-    ['adapters/postgres/lookup/queue.ts', "import type { Database } from '../database.js'"],
-    ['adapters/postgres/connection/pool.ts', "import { padded } from '../sql/values.js'"],
+    ['adapters/postgres/connection/pool.ts', "import { bytes } from '../sql.js'"],
     ['app/http/http.ts', "import { heroRoutes } from './routes/heroes.js'"],
     ['app/http/errors.ts', "import { buildServer } from './server.js'"],
     ['app/http/routes/heroes.ts', "import 'drizzle-orm/pg-core'"],

@@ -58,7 +58,7 @@ export const createAttemptStore = (): AttemptStore => {
     async giveBack(counted, cleared, login) {
       for (const key of counted) {
         const window = windows.get(key)
-        if (window !== undefined) window.count = Math.max(0, window.count - 1)
+        if (window !== undefined && --window.count === 0) windows.delete(key)
       }
       if (cleared !== undefined) windows.delete(cleared)
       if (login !== undefined) {

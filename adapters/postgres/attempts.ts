@@ -1,176 +1,147 @@
-import { eq } from 'drizzle-orm'
-import { latest } from '../../core/instants.js'
+import { getTableColumns } from 'drizzle-orm'
+import { secondsAfter } from '../../core/instants.js'
 import type { Digest } from '../../core/model.js'
-import type { AttemptStore, FullWindow, KnownLogin } from '../../core/ports.js'
-import { COUNT, FAIL, GIVE_BACK, REMOVE_KNOWN, REMOVE_WINDOWS } from './attempt-statements.js'
-import { type Attempt, fullOfEach, judgeEach, totalsOf, type Window } from './attempt-windows.js'
+import type { AttemptStore, FullWindow } from '../../core/ports.js'
 import type { Driver } from './connection/driver.js'
 import { isDuplicate, unavailable } from './connection/errors.js'
-import { gather } from './lookup/gather.js'
-import { key, type Lookups } from './lookup/lookups.js'
-import { knownLogins } from './schema.js'
-import { typed } from './sql/columns.js'
-import { builder } from './sql/statements.js'
-import { bytes, bytesList, instantList, numberList, readBytes, readInstant } from './sql/values.js'
+import type { Lookups } from './lookups.js'
+import { attempts, knownLogins } from './schema.js'
+import { bytes, listOf, mapped, readAll, requested, type Selection, selection } from './sql.js'
 
-const knownColumns = { until: typed(knownLogins.until) }
+const { key, endsAt, countedAt, failures } = getTableColumns(attempts)
+const window: Selection<FullWindow> = selection({ key, endsAt, countedAt, failures })
 
-const readWindow = (count: unknown, endsAt: unknown, countedAt: unknown, failures: unknown): Window => ({
-  count: Number(count),
-  endsAt: readInstant(endsAt),
-  countedAt: readInstant(countedAt),
-  failures: Number(failures)
-})
+const known = getTableColumns(knownLogins)
+const knownLogin = mapped(selection(known), ({ until }) => until)
+const knownRows = requested(known, 3)
 
-/** A second batch would wait for the locks of the first. */
-const ONE_BATCH = { maxBatches: 1 }
+// Counts need not survive a crash of the server, so no statement waits until its counts are on the disk.
+const WITHOUT_FLUSH = "set_config('synchronous_commit', 'off', true)"
+
+// Every statement locks its rows in the order of their keys: in other orders two statements could deadlock (40P01).
+const LOCKED = `locked as (
+  select attempt.* from attempt join wanted using (key) order by key for update of attempt
+)`
+
+/**
+ * Counts an attempt at $3 under all keys or under none, and returns the full windows. What is full is seen without a lock at
+ * first, so that a flood of attempts on one key writes nothing and makes nobody wait. A window that another instance begins
+ * meanwhile ends the statement with 23505.
+ */
+const COUNT = `
+with wanted as (
+  select * from unnest($1::bytea[], $2::int4[]) as wanted (key, most)
+), seen as (
+  select attempt.* from attempt join wanted using (key) where ends_at > $3 and count >= most
+), locked as (
+  select attempt.*, most from attempt join wanted using (key)
+  where not exists (select from seen)
+  order by key for update of attempt
+), filled as (
+  select * from locked where ends_at > $3 and count >= most
+), verdict as (
+  select not exists (select from seen) and not exists (select from filled) as is_counted, ${WITHOUT_FLUSH}
+), counted as (
+  update attempt set
+    count = case when locked.ends_at > $3 then locked.count + 1 else 1 end,
+    ends_at = case when locked.ends_at > $3 then locked.ends_at else $4 end,
+    counted_at = $3,
+    failures = case when locked.ends_at > $3 then locked.failures else 0 end
+  from locked, verdict where attempt.key = locked.key and is_counted
+), begun as (
+  insert into attempt (key, count, ends_at, counted_at, failures)
+  select key, 1, $4, $3, 0 from wanted, verdict
+  where is_counted and key <> all (array(select key from locked))
+  order by key
+), full_windows as (
+  select key, ends_at, counted_at, failures from seen
+  union all select key, ends_at, counted_at, failures from filled
+)
+select ${window.text} from full_windows as attempt`
+
+const FAIL = `
+with wanted as (select unnest($1::bytea[]) as key), ${LOCKED}
+update attempt set failures = least(locked.failures + 1, locked.count)
+from locked where attempt.key = locked.key
+returning ${WITHOUT_FLUSH}`
+
+/** Takes one attempt back from each of $1, and all from $2. A count of nothing leaves no row. Stores what is known, if anything. */
+const GIVE_BACK = `
+with wanted as (select unnest($1::bytea[] || $2::bytea) as key), ${LOCKED}, removed as (
+  delete from attempt using locked where attempt.key = locked.key and (locked.key = $2 or locked.count <= 1)
+), given as (
+  update attempt set count = locked.count - 1
+  from locked where attempt.key = locked.key and locked.key is distinct from $2 and locked.count > 1
+), known as (
+  insert into known_login (${knownRows.names}) select ${knownRows.values} from ${knownRows.from}
+  on conflict (key) do update set known_until = excluded.known_until
+  where known_login.known_until < excluded.known_until
+)
+select ${WITHOUT_FLUSH}`
+
+// An array and no `in`: a plan for all values does not know the limit, and for `in` it would read the whole table to
+// join it.
+const removeBefore = (table: string, end: string): string => `
+with removed as (
+  delete from ${table} where key = any (array(
+    select key from ${table} where ${end} < $1 order by ${end} limit $2 for update skip locked
+  )) returning true
+)
+select count(*)::int4 from removed`
+
+const REMOVE_WINDOWS = removeBefore('attempt', 'ends_at')
+const REMOVE_KNOWN = removeBefore('known_login', 'known_until')
 
 const TRIES = 3
 
-/** The full windows of an attempt that is refused; undefined for one that is counted. */
-type Outcome = readonly FullWindow[] | 'again' | undefined
-
-/** How often each key is in the lists, as two lists of PostgreSQL. The times of a key that is cleared are null. */
-const timesOf = (
-  lists: readonly (readonly Digest[])[],
-  cleared: readonly Digest[] = []
-): readonly [keys: string, times: string] => {
-  const times = new Map<Digest, number | undefined>()
-  for (const key of lists.flat()) times.set(key, (times.get(key) ?? 0) + 1)
-  for (const key of cleared) times.set(key, undefined)
-  return [bytesList([...times.keys()]), numberList([...times.values()])]
-}
-
-interface GivenBack {
-  readonly counted: readonly Digest[]
-  readonly cleared: Digest | undefined
-  readonly known: KnownLogin | undefined
-}
-
-export const createAttemptStore = (driver: Pick<Driver, 'write' | 'writers'>, lookups: Lookups): AttemptStore => {
-  const { write } = driver
-  const findKnown = lookups.create({
-    name: 'known_login',
-    columns: knownColumns,
-    select: builder(write).select(knownColumns).from(knownLogins).where(eq(knownLogins.key, key)),
-    type: 'bytea',
-    value: bytes,
-    read: ({ until }) => readInstant(until)
-  })
-
-  const remove = async (statement: string, at: Date, limit: number): Promise<number> => {
-    const [row] = await write(statement, [at, limit])
-    return Number(row?.[0])
-  }
-
-  /** Counts all of them and resolves to undefined, or counts none and resolves to the windows of their keys. */
-  const countTogether = async (attempts: readonly Attempt[]): Promise<ReadonlyMap<Digest, Window> | undefined> => {
-    const totals = [...totalsOf(attempts).entries()]
-    const times = attempts.map(({ at }) => at.getTime())
-    const values = [
-      bytesList(totals.map(([key]) => key)),
-      numberList(totals.map(([, { times }]) => times)),
-      numberList(totals.map(([, { most }]) => most)),
-      instantList(totals.map(([, { countedAt }]) => countedAt)),
-      instantList(totals.map(([, { endsAt }]) => endsAt)),
-      new Date(Math.min(...times)),
-      new Date(Math.max(...times))
-    ]
-    const rows = await againIfDuplicate(TRIES, () => write(COUNT, values))
-    if (rows[0]?.[0] === true) return undefined
-    return new Map(
-      rows
-        .filter(([, key]) => key !== null)
-        .map(([, key, count, endsAt, countedAt, failures]) => [
-          readBytes(key),
-          readWindow(count, endsAt, countedAt, failures)
-        ])
-    )
-  }
-
-  /**
-   * Counts attempts that fit, maybe not all of them. The others have the outcome `again` and are sent once more. Only the
-   * last statement counts anything, so a failure has no effect.
-   */
-  const countSome = async (attempts: readonly Attempt[]): Promise<readonly Outcome[]> => {
-    const outcomes = new Map<Attempt, Outcome>(attempts.map(attempt => [attempt, 'again']))
-    let part = attempts
-    while (part.length > 0) {
-      const windows = await countTogether(part)
-      if (windows === undefined) {
-        for (const attempt of part) outcomes.set(attempt, undefined)
-        break
-      }
-      const refused = part.length === 1 ? fullOfEach(part, windows) : judgeEach(part, windows)
-      for (const [attempt, full] of refused) outcomes.set(attempt, full)
-      const others = part.filter(attempt => !refused.has(attempt))
-      // Where all fit one after the other, a window ends between them.
-      part = others.length < part.length ? others : others.slice(0, Math.ceil(others.length / 2))
-    }
-    return attempts.map(attempt => outcomes.get(attempt))
-  }
-
-  // Logins from one address count under the same key, whose row one transaction after the other can lock: so all who come
-  // meanwhile travel together.
-  const count = gather(driver, countSome, ONE_BATCH)
-
-  const fail = gather(
-    driver,
-    async (failed: readonly (readonly Digest[])[]) => {
-      await write(FAIL, timesOf(failed))
-      return failed.map(() => undefined)
-    },
-    ONE_BATCH
-  )
-
-  const giveBack = gather(
-    driver,
-    async (given: readonly GivenBack[]) => {
-      const known = new Map<Digest, Date>()
-      for (const { known: login } of given) {
-        if (login !== undefined) known.set(login.key, latest(login.until, known.get(login.key)))
-      }
-      await write(GIVE_BACK, [
-        ...timesOf(
-          given.map(({ counted }) => counted),
-          given.flatMap(({ cleared }) => cleared ?? [])
-        ),
-        bytesList([...known.keys()]),
-        instantList([...known.values()])
-      ])
-      return given.map(() => undefined)
-    },
-    ONE_BATCH
-  )
-
-  return {
-    async take(limits, at, windowSeconds) {
-      for (;;) {
-        const outcome = await count({ limits, at, windowSeconds })
-        if (outcome !== 'again') return outcome
-      }
-    },
-
-    fail: keys => fail(keys),
-
-    giveBack: (counted, cleared, known) => giveBack({ counted, cleared, known }),
-
-    findKnown,
-
-    async removeExpired(at, limit) {
-      const removed = await remove(REMOVE_WINDOWS, at, limit)
-      return removed + (await remove(REMOVE_KNOWN, at, limit - removed))
-    }
-  }
-}
-
 /** Runs `work` again when it met a duplicate (23505): the next time it sees the row. */
-const againIfDuplicate = async <T>(tries: number, work: () => Promise<T>): Promise<T> => {
+const againIfDuplicate = async <T>(work: () => Promise<T>, tries = TRIES): Promise<T> => {
   try {
     return await work()
   } catch (error) {
     if (!isDuplicate(error)) throw error
     if (tries === 1) throw unavailable(error)
-    return againIfDuplicate(tries - 1, work)
+    return againIfDuplicate(work, tries - 1)
+  }
+}
+
+const keyList = (keys: readonly Digest[]): string => listOf(keys.map(bytes))
+
+export const createAttemptStore = ({ write }: Pick<Driver, 'write'>, lookups: Lookups): AttemptStore => {
+  const remove = async (statement: string, at: Date, limit: number): Promise<number> => {
+    const [row] = await write(statement, [at, limit])
+    return Number(row?.[0])
+  }
+
+  return {
+    async take(limits, at, windowSeconds) {
+      const keys = keyList(limits.map(({ key }) => key))
+      const values = [keys, listOf(limits.map(({ most }) => most)), at, secondsAfter(at, windowSeconds)]
+      const full = readAll(window, await againIfDuplicate(() => write(COUNT, values)))
+      return full.length > 0 ? full : undefined
+    },
+
+    async fail(keys) {
+      await write(FAIL, [keyList(keys)])
+    },
+
+    async giveBack(counted, cleared, known) {
+      const lists = knownRows.lists(known === undefined ? [] : [known])
+      await write(GIVE_BACK, [keyList(counted), cleared === undefined ? null : bytes(cleared), ...lists])
+    },
+
+    findKnown: lookups.create({
+      name: 'known_login',
+      statement: 'known_login',
+      selection: knownLogin,
+      from: 'from known_login where key = $1',
+      type: 'bytea',
+      value: bytes
+    }),
+
+    async removeExpired(at, limit) {
+      const removed = await remove(REMOVE_WINDOWS, at, limit)
+      return removed + (await remove(REMOVE_KNOWN, at, limit - removed))
+    }
   }
 }

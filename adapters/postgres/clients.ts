@@ -1,146 +1,110 @@
-import { and, eq, isNotNull, sql } from 'drizzle-orm'
+import { getTableColumns } from 'drizzle-orm'
 import type { Client } from '../../core/model.js'
 import type { ClientChanges, ClientStore } from '../../core/ports.js'
 import type { Driver } from './connection/driver.js'
-import { removeGrantsInPieces } from './grants-in-pieces.js'
-import { key, type Lookups } from './lookup/lookups.js'
+import { removeGrantsInPieces } from './long-writes.js'
+import type { Lookups } from './lookups.js'
 import { clients } from './schema.js'
-import { type Row, typed } from './sql/columns.js'
-import { builder, withDriverErrors } from './sql/statements.js'
-import { optional, orUndefined, readBytes, readInstant, readTexts } from './sql/values.js'
+import { bytes, type Columns, mapped, type Row, readAll, requested, selection } from './sql.js'
 
-const columns = {
-  id: typed(clients.id),
-  secretDigest: typed(clients.secretDigest),
-  previousDigest: typed(clients.previousDigest),
-  previousUntil: typed(clients.previousUntil),
-  redirectUri: typed(clients.redirectUri),
-  furtherRedirectUris: typed(clients.furtherRedirectUris),
-  allowedScopes: typed(clients.allowedScopes),
-  grantTypes: typed(clients.grantTypes),
-  name: typed(clients.name),
-  requirePkce: typed(clients.requirePkce)
-}
+const columns = getTableColumns(clients)
+type ClientRow = Row<typeof columns>
+
+const toClient = ({ previousDigest, previousUntil, redirectUri, furtherRedirectUris, ...row }: ClientRow): Client => ({
+  ...row,
+  previousSecret:
+    previousDigest === undefined || previousUntil === undefined
+      ? undefined
+      : { digest: previousDigest, until: previousUntil },
+  redirectUris: redirectUri === undefined ? [] : [redirectUri, ...furtherRedirectUris]
+})
+
+const redirectColumns = ([redirectUri, ...furtherRedirectUris]: readonly string[]) => ({
+  redirectUri,
+  furtherRedirectUris
+})
+
+const toRow = ({ previousSecret, redirectUris, ...client }: Client): ClientRow => ({
+  ...client,
+  previousDigest: previousSecret?.digest,
+  previousUntil: previousSecret?.until,
+  ...redirectColumns(redirectUris)
+})
+
+/** The name alone may be undefined: that empties its column. */
+const toChangedColumns = ({ redirectUris, ...changes }: ClientChanges): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.entries({ ...changes, ...(redirectUris && redirectColumns(redirectUris)) }).filter(
+      ([name, value]) => value !== undefined || name === 'name' || name === 'redirectUri'
+    )
+  )
+
+const client = mapped(selection(columns), toClient)
+const rows = requested(columns)
+
+const INSERT = `
+insert into client (${rows.names})
+select ${rows.values} from ${rows.from}
+on conflict (id) do nothing
+returning true`
+
+// The collation "C" orders by code points, whatever the collation of the database.
+const LIST = `select ${client.text} from client order by id collate "C"`
+
+const ROTATE_SECRET = `
+update client set
+  secret_digest = $2,
+  previous_digest = case when $3::timestamptz is null then null else secret_digest end,
+  previous_until = $3
+where id = $1 and secret_digest is not null
+returning true`
 
 export const createClientStore = (driver: Driver, lookups: Lookups): ClientStore => {
-  const writer = builder(driver.write)
+  const { write } = driver
   const find = lookups.create({
     name: 'client',
-    sharedStatement: 'token',
-    columns,
-    select: writer.select(columns).from(clients).where(eq(clients.id, key)),
-    type: 'text',
-    read: readClient
+    statement: 'token',
+    selection: client,
+    from: 'from client where id = $1',
+    type: 'text'
   })
 
   return {
     async insert(client) {
-      const inserted = await withDriverErrors(
-        writer
-          .insert(clients)
-          .values(toRow(client))
-          .onConflictDoNothing({ target: clients.id })
-          .returning({ id: columns.id })
-      )
-      return inserted.length > 0
+      return (await write(INSERT, rows.lists([toRow(client)]))).length > 0
     },
 
     find,
 
     async list() {
-      // The collation "C" orders by code points, whatever the collation of the database.
-      const rows = await withDriverErrors(writer.select(columns).from(clients).orderBy(sql`${clients.id} collate "C"`))
-      return rows.map(toClient)
+      return readAll(client, await write(LIST, []))
     },
 
     async update(id, changes) {
-      const changed = toColumns(changes)
-      if (Object.keys(changed).length === 0) return find(id)
-      const [row] = await withDriverErrors(
-        writer.update(clients).set(changed).where(eq(clients.id, id)).returning(columns)
-      )
-      return row && toClient(row)
+      const changed = toChangedColumns(changes)
+      const names = Object.keys(changed)
+      if (names.length === 0) return find(id)
+      const all: Columns = columns
+      const some = requested(Object.fromEntries(Object.entries(all).filter(([name]) => names.includes(name))))
+      const update = `
+update client set (${some.names}) = (select ${some.values} from ${some.from})
+where id = $${some.next}
+returning ${client.text}`
+      const [row] = await write(update, [...some.lists([changed]), id])
+      return row && client.read(row)
     },
 
     async rotateSecret(id, digest, keepUntil) {
-      const changed = await withDriverErrors(
-        writer
-          .update(clients)
-          .set({
-            secretDigest: digest,
-            previousDigest: keepUntil === undefined ? null : sql`${clients.secretDigest}`,
-            previousUntil: keepUntil ?? null
-          })
-          .where(and(eq(clients.id, id), isNotNull(clients.secretDigest)))
-          .returning({ id: columns.id })
-      )
-      return changed.length > 0
+      return (await write(ROTATE_SECRET, [id, bytes(digest), keepUntil ?? null])).length > 0
     },
 
     async remove(id) {
       await removeGrantsInPieces(driver, 'client_id', id)
       return driver.transaction(
         'client.remove',
-        async run => {
-          const removing = builder(run).delete(clients).where(eq(clients.id, id))
-          return (await withDriverErrors(removing.returning({ id: columns.id }))).length > 0
-        },
+        async run => (await run('delete from client where id = $1 returning true', [id])).length > 0,
         { patient: true }
       )
     }
   }
 }
-
-type ClientRow = Pick<typeof clients.$inferSelect, keyof typeof columns>
-
-const toClient = ({ previousDigest, previousUntil, ...row }: ClientRow): Client => ({
-  id: row.id,
-  secretDigest: orUndefined(row.secretDigest),
-  previousSecret:
-    previousDigest === null || previousUntil === null ? undefined : { digest: previousDigest, until: previousUntil },
-  redirectUris: row.redirectUri === null ? [] : [row.redirectUri, ...row.furtherRedirectUris],
-  allowedScopes: row.allowedScopes,
-  grantTypes: row.grantTypes,
-  name: orUndefined(row.name),
-  requirePkce: row.requirePkce
-})
-
-const readClient = (row: Row): Client =>
-  toClient({
-    id: String(row.id),
-    secretDigest: optional(row.secretDigest, readBytes) ?? null,
-    previousDigest: optional(row.previousDigest, readBytes) ?? null,
-    previousUntil: optional(row.previousUntil, readInstant) ?? null,
-    redirectUri: optional(row.redirectUri, String) ?? null,
-    furtherRedirectUris: readTexts(row.furtherRedirectUris),
-    allowedScopes: readTexts(row.allowedScopes),
-    grantTypes: readTexts(row.grantTypes),
-    name: optional(row.name, String) ?? null,
-    requirePkce: row.requirePkce === true
-  })
-
-const redirectColumns = ([first, ...further]: readonly string[]) => ({
-  redirectUri: first ?? null,
-  furtherRedirectUris: further
-})
-
-const toRow = ({ previousSecret, ...client }: Client): ClientRow => ({
-  id: client.id,
-  secretDigest: client.secretDigest ?? null,
-  previousDigest: previousSecret?.digest ?? null,
-  previousUntil: previousSecret?.until ?? null,
-  ...redirectColumns(client.redirectUris),
-  allowedScopes: [...client.allowedScopes],
-  grantTypes: [...client.grantTypes],
-  name: client.name ?? null,
-  requirePkce: client.requirePkce
-})
-
-/** The name alone may be undefined: that empties its column. */
-const toColumns = (changes: ClientChanges): Partial<ClientRow> => ({
-  ...(changes.redirectUris && redirectColumns(changes.redirectUris)),
-  ...('name' in changes && { name: changes.name ?? null }),
-  ...(changes.allowedScopes && { allowedScopes: [...changes.allowedScopes] }),
-  ...(changes.grantTypes && { grantTypes: [...changes.grantTypes] }),
-  ...(changes.requirePkce !== undefined && { requirePkce: changes.requirePkce })
-})

@@ -1,21 +1,35 @@
-import { and, eq, isNull } from 'drizzle-orm'
+import { getTableColumns } from 'drizzle-orm'
 import type { CodeStore, StoredCode } from '../../core/ports.js'
 import type { Driver } from './connection/driver.js'
-import { BEGIN_GRANT, beginGrant, grantColumns, readGrant } from './grants.js'
-import { key, type Lookups } from './lookup/lookups.js'
-import { createRedemption } from './redemption.js'
-import { codes, grants } from './schema.js'
-import { type Row, typed } from './sql/columns.js'
-import { builder } from './sql/statements.js'
-import { bytes, optional, readBytes, readInstant } from './sql/values.js'
+import { BEGIN_GRANT, BEHIND_GRANT, beginGrant, grant } from './grants.js'
+import type { Lookups } from './lookups.js'
+import { codes } from './schema.js'
+import { bytes, joined, mapped, requested, type Selection, selection } from './sql.js'
+import { createSpending } from './tokens.js'
+
+const { grantId: _grantId, ...found } = getTableColumns(codes)
+const { spent: _spent, ...issued } = found
+
+const code: Selection<StoredCode> = mapped(joined(grant, selection(found)), ([grant, code]) => ({ ...code, grant }))
+
+const login = requested(issued, BEHIND_GRANT)
 
 const INSERT = `
 with ${BEGIN_GRANT}
-insert into code (grant_id, digest, redirect_uri, challenge, issuedate, expirationdate)
-select id, $8, $9, $10, $11, $12 from begun
+insert into code (grant_id, ${login.names})
+select begun.id, ${login.values} from begun, ${login.from}
 returning true`
 
-// The order of the locks is that of spending.ts.
+const REDEMPTION = {
+  columns: { spent: codes.digest },
+  hold: `select requested.*, c.grant_id
+  from requested join code c on c.digest = requested.spent join "grant" g on g.id = c.grant_id
+  where not c.spent and g.revoked_at is null
+  order by g.id for key share of g`,
+  mark: 'update code set spent = true from held where code.digest = held.spent and not code.spent'
+}
+
+// The grant is locked before its code, as in a redemption.
 const BURN = `
 with held as (
   select g.id from code c join "grant" g on g.id = c.grant_id
@@ -26,59 +40,25 @@ update code set spent = true from held
 where code.digest = $1 and code.grant_id = held.id and not spent
 returning true`
 
-const columns = {
-  ...grantColumns,
-  digest: typed(codes.digest),
-  redirectUri: typed(codes.redirectUri),
-  challenge: typed(codes.challenge),
-  issuedAt: typed(codes.issuedAt),
-  expiresAt: typed(codes.expiresAt),
-  spent: typed(codes.spent)
-}
-
-const readCode = (row: Row): StoredCode => ({
-  digest: readBytes(row.digest),
-  grant: readGrant(row),
-  redirectUri: optional(row.redirectUri, String),
-  challenge: optional(row.challenge, String),
-  issuedAt: readInstant(row.issuedAt),
-  expiresAt: readInstant(row.expiresAt),
-  spent: row.spent === true
-})
-
-export const createCodeStore = (driver: Pick<Driver, 'write' | 'writers'>, lookups: Lookups): CodeStore => {
-  const { write } = driver
-  const redeem = createRedemption(driver)
-  const find = lookups.create({
-    name: 'code_by_digest',
-    sharedStatement: 'token',
-    columns,
-    select: builder(write)
-      .select(columns)
-      .from(codes)
-      .innerJoin(grants, eq(grants.id, codes.grantId))
-      .where(and(eq(codes.digest, key), isNull(grants.revokedAt))),
-    type: 'bytea',
-    value: bytes,
-    read: readCode
-  })
-
+export const createCodeStore = ({ write }: Pick<Driver, 'write'>, lookups: Lookups): CodeStore => {
+  const redeem = createSpending(write, REDEMPTION)
   return {
     async insert(code, generation) {
-      const stored = await write(INSERT, [
-        ...beginGrant(code.grant, generation, code.expiresAt),
-        bytes(code.digest),
-        code.redirectUri ?? null,
-        code.challenge ?? null,
-        code.issuedAt,
-        code.expiresAt
-      ])
-      return stored.length > 0
+      const values = [...beginGrant(code.grant, generation, code.expiresAt), ...login.lists([code])]
+      return (await write(INSERT, values)).length > 0
     },
 
-    find,
+    find: lookups.create({
+      name: 'code_by_digest',
+      statement: 'token',
+      selection: code,
+      from: `from code join "grant" on "grant".id = code.grant_id
+        where code.digest = $1 and "grant".revoked_at is null`,
+      type: 'bytea',
+      value: bytes
+    }),
 
-    redeem: (digest, token) => redeem({ digest, token }),
+    redeem: (digest, token) => redeem({ spent: digest }, token),
 
     async burn(digest) {
       return (await write(BURN, [bytes(digest)])).length > 0

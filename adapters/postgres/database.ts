@@ -1,13 +1,14 @@
 import type { Stores } from '../../core/ports.js'
 import { createAttemptStore } from './attempts.js'
 import { createClientStore } from './clients.js'
+import type { DatabaseClock } from './clock.js'
 import { createCodeStore } from './codes.js'
 import type { Connections, Driver } from './connection/driver.js'
 import type { ServerOptions } from './connection/server.js'
 import { createGrantStore } from './grants.js'
 import { createHeroStore } from './heroes.js'
 import { type Inspection, inspect } from './inspection.js'
-import { createLookups } from './lookup/lookups.js'
+import { createLookups } from './lookups.js'
 import { createCheck, migrate, requireSchema } from './migrations.js'
 import { findNameIndex, lackAfter, makeNameIndex, type NameIndexLack } from './name-index.js'
 import { createScopeStore } from './scopes.js'
@@ -26,6 +27,8 @@ export type { NameIndexLack } from './name-index.js'
 /** An open database: the stores, and what a process needs to set it up, look after it and close it. */
 export interface Database {
   readonly stores: Stores
+  /** The server's clock; undefined for the embedded engine, whose clock is this machine's. */
+  readonly clock: DatabaseClock | undefined
   /**
    * Applies pending migrations. After it has failed, the stores reject with the same error until it, or
    * {@link requireSchema}, succeeds. When several instances call it at once, one of them applies the migrations and the
@@ -126,6 +129,7 @@ const databaseOn = (driver: Driver, { onLookups }: Observer, separateReader = fa
       tokens: createTokenStore(guarded, lookups),
       attempts: createAttemptStore(guarded, lookups)
     },
+    clock: driver.clock,
     async migrate() {
       await prepare(migrate)
       return driver.connections && makeNameIndex(driver)

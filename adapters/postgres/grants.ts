@@ -1,71 +1,62 @@
-import { and, eq, isNull } from 'drizzle-orm'
+import { getTableColumns } from 'drizzle-orm'
 import type { Grant } from '../../core/model.js'
 import type { GrantStore } from '../../core/ports.js'
 import type { Driver, Value } from './connection/driver.js'
-import { countingTokens, MOST_TOKENS, readPicked } from './few-tokens.js'
-import { key, type Lookups } from './lookup/lookups.js'
-import { restSince } from './rest.js'
-import { grants } from './schema.js'
-import { type Row, typed } from './sql/columns.js'
-import { builder, withDriverErrors } from './sql/statements.js'
-import { optional, readInstant, readTexts, textList } from './sql/values.js'
+import { pauseSince, removeGrants } from './long-writes.js'
+import type { Lookups } from './lookups.js'
+import { grants, users } from './schema.js'
+import { requested, type Selection, selection } from './sql.js'
 
-/** The columns that {@link readGrant} reads. */
-export const grantColumns = {
-  grantId: typed(grants.id),
-  userId: typed(grants.userId),
-  clientId: typed(grants.clientId),
-  grantScopes: typed(grants.scopes),
-  grantExpiresAt: typed(grants.expiresAt)
-}
+const { revokedAt: _revokedAt, ...begun } = getTableColumns(grants)
+const { sweepAt: _sweepAt, ...found } = begun
 
-export const readGrant = (row: Row): Grant => ({
-  id: String(row.grantId),
-  userId: optional(row.userId, Number),
-  clientId: String(row.clientId),
-  scopes: readTexts(row.grantScopes),
-  expiresAt: readInstant(row.grantExpiresAt)
-})
+export const grant: Selection<Grant> = selection(found)
 
-const beginGrantOf = (parties: string): string => `parties as (
-  ${parties}
+const rows = requested({ ...begun, generation: users.generation })
+const { names, values } = requested(begun)
+
+/** Stands for none. No user has it, so only a grant without a user begins with it. */
+const NO_GENERATION = -1
+
+/** The number of the first parameter behind those of {@link beginGrant}. */
+export const BEHIND_GRANT = rows.next
+
+/**
+ * Begins a grant: the first of the two steps that store a login; `begun` has its id. It locks the user, if there is one, and
+ * the client. A concurrent statement that ends the user's grants or removes the user or the client either waits and then
+ * sees this grant, or came first: then this statement sees its effect and begins no grant.
+ */
+export const BEGIN_GRANT = `login as (
+  select * from ${rows.from}
+), present_user as (
+  select from "user" u, login where u.id = login."userId" and u.generation = login.generation for share of u
+), present_client as (
+  select from client c, login where c.id = login."clientId" for key share of c
 ), begun as (
-  insert into "grant" (user_id, client_id, id, scopes, expires_at, sweep_at)
-  select user_id, client_id, $4, $5, $6, $7 from parties
+  insert into "grant" (${names})
+  select ${values} from login
+  where exists (select from present_client)
+    and case when "userId" is null then generation = ${NO_GENERATION} else exists (select from present_user) end
   returning id
 )`
 
-/**
- * Begins a grant with the values $1 to $7: the first of the two steps that store a login. It locks the user and the
- * client. A concurrent statement that ends the user's grants or removes the user or the client either waits and then
- * sees this grant, or came first: then this statement sees its effect and begins no grant.
- */
-export const BEGIN_GRANT = beginGrantOf(`select u.id as user_id, c.id as client_id from "user" u, client c
-  where u.id = $1 and u.generation = $2 and c.id = $3
-  for share of u for key share of c`)
+/** The first parameters of {@link BEGIN_GRANT}. `sweepAt`: when the first code or token of the grant has expired. */
+export const beginGrant = (grant: Grant, generation: number | undefined, sweepAt: Date): readonly Value[] =>
+  rows.lists([{ ...grant, sweepAt, generation: generation ?? NO_GENERATION }])
 
-/** The same with the same values for a grant without a user. No outer join can serve both: it allows no lock on `u`. */
-export const BEGIN_GRANT_WITHOUT_USER = beginGrantOf(`select $1::bigint as user_id, c.id as client_id from client c
-  where $1::bigint is null and $2::bigint is null and c.id = $3
-  for key share of c`)
-
-/** `sweepAt`: when the first code or token of the grant has expired. */
-export const beginGrant = (grant: Grant, generation: number | undefined, sweepAt: Date): readonly Value[] => [
-  grant.userId ?? null,
-  generation ?? null,
-  grant.clientId,
-  grant.id,
-  textList(grant.scopes),
-  grant.expiresAt,
-  sweepAt
-]
+/** How many grants a sweep looks at in one transaction. */
+const MOST = 100
 
 // `skip locked`: a locked grant is in another sweep or about to get a new token.
-const PICK = countingTokens(`select id from "grant" where sweep_at < $1
-  order by sweep_at limit $2 for update skip locked`)
+const PICK = `
+select id::text from "grant" where sweep_at < $1
+order by sweep_at limit $2 for update skip locked`
 
-/** The grants of which some have expired are moved to the instant at which their last code or token expires. */
-const EXPIRED = `
+/**
+ * Moves the grants of which not all has expired to the instant at which their last code or token expires, and returns the
+ * others.
+ */
+const MOVE = `
 with latest as (
   select id, greatest(
     (select max(greatest(expirationdate, refresh_expirationdate)) from token where grant_id = id),
@@ -74,73 +65,43 @@ with latest as (
   from unnest($1::uuid[]) as picked (id)
 ), moved as (
   update "grant" set sweep_at = expiry from latest where "grant".id = latest.id and expiry >= $2
-)`
+)
+select id::text from latest where expiry is null or expiry < $2`
 
-// Removing a grant removes its codes and tokens, by cascade.
-const REMOVE = `${EXPIRED}
-delete from "grant" using latest where "grant".id = latest.id and (expiry is null or expiry < $2)`
+const REVOKE = 'update "grant" set revoked_at = $2 where id = $1 and revoked_at is null returning true'
 
-// A token that moves meanwhile, as its nonce is erased, is left to the next piece.
-const REMOVE_TOKENS = `${EXPIRED}
-delete from token using latest where expiry < $2 and token.ctid = any (array(
-  select ctid from token where grant_id = any ($1::uuid[]) limit ${MOST_TOKENS}
-))`
+export const createGrantStore = ({ write, transaction }: Driver, lookups: Lookups): GrantStore => ({
+  find: lookups.create({
+    name: 'grant',
+    statement: 'grant',
+    selection: grant,
+    from: 'from "grant" where id = $1 and revoked_at is null',
+    type: 'uuid'
+  }),
 
-export const createGrantStore = ({ write, transaction }: Driver, lookups: Lookups): GrantStore => {
-  const writer = builder(write)
+  // A tombstone, not an UPDATE of the tokens: under READ COMMITTED an UPDATE cannot see a token that a concurrent
+  // rotation has yet to commit.
+  async revoke(id, at) {
+    return (await write(REVOKE, [id, at])).length > 0
+  },
 
-  /** Removes as many grants as one transaction can. Resolves to undefined when the first one has too many tokens. */
-  const removeFew = (at: Date, limit: number): Promise<number | undefined> =>
-    transaction('grant.sweep', async run => {
-      const { few, next } = readPicked(await run(PICK, [at, limit]))
-      // A separate statement: it sees every token that was stored under the grants before they were locked.
-      if (few.length > 0) await run(REMOVE, [`{${few.join()}}`, at])
-      else if (next !== undefined) return
-      return next === undefined ? few.length : limit
-    })
-
-  /** Patient, because all tokens of the grant are read to learn whether one of them lives. */
-  const removeTokensOfOne = (at: Date, limit: number): Promise<number> =>
-    transaction(
+  async removeExpired(at, limit) {
+    const startedAt = performance.now()
+    const most = Math.min(limit, MOST)
+    // Patient, because all tokens of a grant are read to learn whether one of them lives.
+    const looked = await transaction(
       'grant.sweep',
       async run => {
-        const { few, next } = readPicked(await run(PICK, [at, 1]))
-        await run(REMOVE_TOKENS, [`{${next ?? few.join()}}`, at])
-        return limit
+        const picked = (await run(PICK, [at, most])).flat()
+        if (picked.length === 0) return 0
+        // A separate statement: it sees every token that was stored under the grants before they were locked.
+        const expired = (await run(MOVE, [`{${picked.join()}}`, at])).flat()
+        const removed = expired.length === 0 || (await removeGrants(run, expired))
+        return removed && picked.length < most ? picked.length : limit
       },
       { patient: true }
     )
-
-  return {
-    find: lookups.create({
-      name: 'grant',
-      columns: grantColumns,
-      select: writer
-        .select(grantColumns)
-        .from(grants)
-        .where(and(eq(grants.id, key), isNull(grants.revokedAt))),
-      type: 'uuid',
-      read: readGrant
-    }),
-
-    // A tombstone, not an UPDATE of the tokens: under READ COMMITTED an UPDATE cannot see a token that a concurrent
-    // rotation has yet to commit.
-    async revoke(id, at) {
-      const ended = await withDriverErrors(
-        writer
-          .update(grants)
-          .set({ revokedAt: at })
-          .where(and(eq(grants.id, id), isNull(grants.revokedAt)))
-          .returning({ id: grantColumns.grantId })
-      )
-      return ended.length > 0
-    },
-
-    async removeExpired(at, limit) {
-      const startedAt = performance.now()
-      const looked = (await removeFew(at, limit)) ?? (await removeTokensOfOne(at, limit))
-      if (looked === limit) await restSince(startedAt)
-      return looked
-    }
+    if (looked === limit) await pauseSince(startedAt)
+    return looked
   }
-}
+})

@@ -1,93 +1,102 @@
-import { eq, getTableColumns } from 'drizzle-orm'
+import { getTableColumns } from 'drizzle-orm'
 import type { Hero, NewHero } from '../../core/model.js'
 import type { HeroStore } from '../../core/ports.js'
+import { inBatches } from './batches.js'
 import type { Driver } from './connection/driver.js'
 import { isDuplicate } from './connection/errors.js'
-import { createHeroLists } from './hero-lists.js'
-import { columns, readHero, toHero, toRow } from './hero-rows.js'
-import { inOrder, insertAlone } from './insert-all.js'
-import { gather } from './lookup/gather.js'
-import { key, type Lookups } from './lookup/lookups.js'
-import { createTidying } from './name-index.js'
+import { inOrder, insertAlone } from './long-writes.js'
+import type { Lookups } from './lookups.js'
+import { usesIndex } from './name-index.js'
 import { heroes } from './schema.js'
-import { listed, manyRows } from './sql/columns.js'
-import { builder, withDriverErrors } from './sql/statements.js'
+import { readAll, requested, type Selection, selection } from './sql.js'
 
+// Every statement takes its columns from these two lines: a column of the schema is selected and written everywhere.
+const { nameLower: _derived, ...found } = getTableColumns(heroes)
 const { id: _generated, ...stored } = getTableColumns(heroes)
-const { id: _key, ...found } = columns
-const { names, from, lists } = manyRows(stored)
+
+const toRow = (hero: NewHero) => ({ ...hero, nameLower: hero.name.toLowerCase() })
+
+const hero: Selection<Hero> = selection(found)
+const rows = requested(stored)
+
 // Of several rows with one name it inserts the first.
 const INSERT = `
-insert into hero (${names})
-select ${names} from ${from}
+insert into hero (${rows.names})
+select ${rows.values} from ${rows.from}
 on conflict (name) do nothing
-returning ${listed(columns)}`
+returning ${hero.text}`
 
-/** Two statements that wait for each other's names would deadlock (40P01). */
-const byName = (a: NewHero, b: NewHero): number => (a.name < b.name ? -1 : 1)
+const REPLACE = `
+update hero set (${rows.names}) = (select ${rows.values} from ${rows.from})
+where id = $${rows.next}
+returning ${hero.text}`
 
-const readByName = (rows: readonly unknown[][]): ReadonlyMap<string, Hero> =>
-  new Map(rows.map(readHero).map(hero => [hero.name, hero]))
+const LIST = `select ${hero.text} from hero where id > $1 order by id limit $2`
 
-export const createHeroStore = (
-  driver: Pick<Driver, 'connections' | 'write' | 'writers' | 'transaction'>,
-  lookups: Lookups
-): HeroStore => {
-  const { write } = driver
-  const writer = builder(write)
-  const tidy = createTidying(driver)
+const LIST_BY_NAME = `
+select ${hero.text} from hero
+where id > $1 and name_lower like $3::text
+order by id limit $2`
 
-  // A statement of its own: one that names the tables of tokens and grants would wait where they are locked.
-  const insert = gather(
-    driver,
-    async (wanted: readonly NewHero[]) => {
-      const inserted = readByName(await write(INSERT, lists(wanted.toSorted(byName).map(toRow))))
-      tidy()
-      return wanted.map(({ name }) => inserted.get(name))
-    },
-    { keyOf: ({ name }) => name }
+/** The pattern of LIKE for texts that contain this one. */
+const containing = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`
+
+/** The inserted heroes in the order of `wanted`. */
+const readInserted = (wanted: readonly NewHero[], rows: readonly unknown[][]): readonly (Hero | undefined)[] =>
+  inOrder(
+    wanted.map(({ name }) => name),
+    readAll(hero, rows),
+    ({ name }) => name
   )
 
-  return {
-    find: lookups.create({
-      name: 'hero',
-      sharedStatement: 'read',
-      columns: found,
-      select: writer.select(found).from(heroes).where(eq(heroes.id, key)),
-      type: 'bigint',
-      read: (row, id) => toHero({ ...row, id })
-    }),
+export const createHeroStore = (
+  { connections, write, transaction }: Pick<Driver, 'connections' | 'write' | 'transaction'>,
+  lookups: Lookups
+): HeroStore => ({
+  find: lookups.create({
+    name: 'hero',
+    statement: 'read',
+    selection: hero,
+    from: 'from hero where id = $1',
+    type: 'bigint'
+  }),
 
-    list: createHeroLists(driver, tidy),
+  async list({ nameContains = '', after = Number.MIN_SAFE_INTEGER, limit = Number.MAX_SAFE_INTEGER }) {
+    const part = nameContains.toLowerCase()
+    if (part === '') return readAll(hero, await write(LIST, [after, limit]))
+    const values = [after, limit, containing(part)]
+    if (connections === undefined || !usesIndex(part)) return readAll(hero, await write(LIST_BY_NAME, values))
+    return transaction('list by name', async run => {
+      // How many names have this part decides between the index of names and the order of ids.
+      await run('set local plan_cache_mode = force_custom_plan', [])
+      return readAll(hero, await run(LIST_BY_NAME, values))
+    })
+  },
 
-    insert,
-
-    async insertAll(wanted) {
-      const rows = await insertAlone(driver, INSERT, lists(wanted.map(toRow)))
-      tidy()
-      return inOrder(
-        wanted.map(({ name }) => name),
-        readByName(rows)
-      )
+  insert: inBatches(
+    async (wanted: readonly NewHero[]) => {
+      // Sorted: two statements that wait for each other's names would deadlock (40P01).
+      const sorted = wanted.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+      return readInserted(wanted, await write(INSERT, rows.lists(sorted.map(toRow))))
     },
+    { enough: 24, keyOf: ({ name }) => name }
+  ),
 
-    async replace(id, hero) {
-      const replacing = writer.update(heroes).set(toRow(hero)).where(eq(heroes.id, id))
-      try {
-        const [replaced] = await withDriverErrors(replacing.returning(columns))
-        tidy()
-        return replaced && toHero(replaced)
-      } catch (error) {
-        if (isDuplicate(error)) return 'taken'
-        throw error
-      }
-    },
+  async insertAll(wanted) {
+    return readInserted(wanted, await insertAlone({ transaction }, INSERT, rows.lists(wanted.map(toRow))))
+  },
 
-    async remove(id) {
-      const removed = await withDriverErrors(
-        writer.delete(heroes).where(eq(heroes.id, id)).returning({ id: columns.id })
-      )
-      return removed.length > 0
+  async replace(id, replacement) {
+    try {
+      const [replaced] = await write(REPLACE, [...rows.lists([toRow(replacement)]), id])
+      return replaced && hero.read(replaced)
+    } catch (error) {
+      if (isDuplicate(error)) return 'taken'
+      throw error
     }
+  },
+
+  async remove(id) {
+    return (await write('delete from hero where id = $1 returning true', [id])).length > 0
   }
-}
+})

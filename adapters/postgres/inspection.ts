@@ -2,47 +2,12 @@ import { getTableName, is } from 'drizzle-orm'
 import { PgTable } from 'drizzle-orm/pg-core'
 import type { Driver, Run } from './connection/driver.js'
 import { StatementError } from './connection/errors.js'
-import { APPLIED, type PendingChanges, readPendingChanges, readSchemaState, type SchemaState } from './migrations.js'
-import { findNameIndex, lackAfter, type NameIndexLack } from './name-index.js'
+import { APPLIED, type PendingChanges, readPendingChanges, readSchemaState } from './migrations.js'
+import { findNameIndex, lackAfter } from './name-index.js'
 import * as schemaFile from './schema.js'
 
 /** What an operator may want to know of a database before a service relies on it. */
-export interface Inspection {
-  /** Of PostgreSQL, as `18.1`. */
-  readonly version: string
-  readonly encoding: string
-  readonly fsync: boolean
-  readonly fullPageWrites: boolean
-  /** False when a commit is acknowledged before it is on the disk. */
-  readonly synchronousCommit: boolean
-  readonly sharedBufferBytes: number
-  readonly connections: {
-    /** As many as the role may open in this database, all processes together. */
-    readonly most: number
-    /** Those of programs other than this service, on the whole server. */
-    readonly others: number
-  }
-  /** Whether this connection is made over TLS. */
-  readonly encrypted: boolean
-  /** False on a standby and where transactions are read-only. */
-  readonly takesWrites: boolean
-  /** Undefined when the role may not read which migrations were applied. */
-  readonly schema: SchemaState | undefined
-  /** Whether the role may do what pending migrations do. False where it may not read which were applied. */
-  readonly mayMigrate: boolean
-  /** That there is no index by which heroes are found by a part of their name; undefined where there is one. */
-  readonly nameIndex: NameIndexLack | undefined
-  /**
-   * What the role lacks, such as `delete on hero`, by privilege and table. Tables that pending migrations make are not
-   * among them.
-   */
-  readonly missing: readonly Missing[]
-  /**
-   * Whether a pooler gives one connection to several clients in turn, as PgBouncer does in transaction mode. Undefined
-   * when that was not tried.
-   */
-  readonly pooled: boolean | undefined
-}
+export type Inspection = Awaited<ReturnType<typeof inspect>>
 
 /** A privilege on a table that the role lacks. */
 export interface Missing {
@@ -54,7 +19,7 @@ export interface Missing {
  * Reads all of it and changes nothing. `separateReader`: the driver's reads have a connection of their own, so that a
  * pooler can be noticed. Rejects with `unavailable` while the database cannot be reached.
  */
-export const inspect = async (driver: Driver, separateReader: boolean): Promise<Inspection> => {
+export const inspect = async (driver: Driver, separateReader: boolean) => {
   const { write } = driver
   const [row = []] = await write(FACTS, [])
   const schema = await readSchemaState(write).catch((error: unknown) => {
@@ -67,18 +32,22 @@ export const inspect = async (driver: Driver, separateReader: boolean): Promise<
     encoding: String(row[1]),
     fsync: row[2] === true,
     fullPageWrites: row[3] === true,
+    // False when a commit is acknowledged before it is on the disk.
     synchronousCommit: row[4] === true,
     sharedBufferBytes: Number(row[5]),
+    // As many as the role may open in this database, all processes together, and those of other programs on the server.
     connections: { most: Number(row[6]), others: Number(row[7]) },
     encrypted: row[8] === true,
     takesWrites: row[9] === true,
     mayMigrate: pending !== undefined && (await mayMigrate(write, pending)),
     nameIndex: await findNameIndex(write).catch(lackAfter),
+    // Undefined when the role may not read which migrations were applied.
     schema,
     missing: await readMissing(
       write,
       TABLES.filter(name => !pending?.makes.includes(name))
     ),
+    // Whether a pooler gives one connection to several clients in turn. Undefined when that was not tried.
     pooled: separateReader ? await isPooled(driver) : undefined
   }
 }

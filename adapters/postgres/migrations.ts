@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
-import { ADVISORY_LOCKS } from './advisory-locks.js'
 import type { Driver, Run } from './connection/driver.js'
 import { isLocked, isTooSlow, StatementError, unavailable } from './connection/errors.js'
+import { ADVISORY_LOCKS } from './long-writes.js'
 
 /** The table in which Drizzle records applied migrations, so that `drizzle-kit migrate` can go on from here. */
 export const APPLIED = 'drizzle.__drizzle_migrations'

@@ -1,6 +1,6 @@
-import { ADVISORY_LOCKS } from './advisory-locks.js'
 import type { Driver, Run } from './connection/driver.js'
 import { StatementError } from './connection/errors.js'
+import { ADVISORY_LOCKS } from './long-writes.js'
 
 /**
  * The index by which heroes are found by a part of their name: GIN over the trigrams of `name_lower`. It needs PostgreSQL's
@@ -8,17 +8,14 @@ import { StatementError } from './connection/errors.js'
  */
 const NAME_INDEX = 'hero_name_trigrams'
 
-/** In code points. A shorter part has no trigram. */
-export const TRIGRAM = 3
+/**
+ * Whether the index serves the search for this part of a name: it has three letters or digits in a row. pg_trgm keeps nothing
+ * of other characters, and of other parts it would read every name.
+ */
+export const usesIndex = (part: string): boolean => /[\p{L}\p{N}]{3}/u.test(part)
 
 /** In this many heroes the index is made in a tenth of a second, in which nobody can store one. */
 const FEW_HEROES = 10_000
-
-/**
- * In KiB. New names wait in a list until they are put into the index together. Whoever stores the name with which the list
- * exceeds this size puts them all in, which takes a third of a second, so it is done before (see {@link createTidying}).
- */
-const PENDING_LIST_LIMIT = 8192
 
 const STATE = `
   select
@@ -41,7 +38,7 @@ const EASILY_MADE: NameIndexLack = { reason: 'there is no index for parts of nam
 const makeByHand = (schema: unknown): string => {
   const extension = schema === null ? '`create extension if not exists pg_trgm`, then ' : ''
   const operators = schema === null ? '' : `${schema}.`
-  return `run ${extension}\`create index concurrently ${NAME_INDEX} on hero using gin (name_lower ${operators}gin_trgm_ops) with (gin_pending_list_limit = ${PENDING_LIST_LIMIT})\`, as the owner of the table and without a statement_timeout`
+  return `run ${extension}\`create index concurrently ${NAME_INDEX} on hero using gin (name_lower ${operators}gin_trgm_ops)\`, as the owner of the table and without a statement_timeout`
 }
 
 /** Looks for the index and changes nothing. Undefined where there is one. */
@@ -94,40 +91,6 @@ const make = async (run: Run): Promise<NameIndexLack | undefined> => {
   if (lack !== EASILY_MADE) return lack
   await run('create extension if not exists pg_trgm', [])
   const [[, , schema] = []] = await run(STATE, [])
-  await run(
-    `create index ${NAME_INDEX} on hero using gin (name_lower ${schema}.gin_trgm_ops)
-     with (gin_pending_list_limit = ${PENDING_LIST_LIMIT})`,
-    []
-  )
+  await run(`create index ${NAME_INDEX} on hero using gin (name_lower ${schema}.gin_trgm_ops)`, [])
   return undefined
-}
-
-/** In milliseconds. Ten thousand names that wait make a search twice as slow. */
-const TIDY_AFTER = 250
-
-/** The owner of an index alone may do this. */
-const TIDY = `
-  select gin_clean_pending_list(oid)
-  from pg_class
-  where oid = to_regclass('${NAME_INDEX}') and pg_has_role(relowner, 'usage') and not pg_is_in_recovery()`
-
-/**
- * Returns what is called after names were stored or searched. A moment later it has the names that wait put into the
- * index, once for all calls until then.
- */
-export const createTidying = ({ connections, write }: Pick<Driver, 'connections' | 'write'>): (() => void) => {
-  if (connections === undefined) return () => {}
-  let asked = false
-  let latest: Promise<unknown> = Promise.resolve()
-  const tidy = async (): Promise<void> => {
-    await latest
-    asked = false
-    // After a failure the next call tries again.
-    latest = write(TIDY, []).catch(() => {})
-  }
-  return () => {
-    if (asked) return
-    asked = true
-    setTimeout(tidy, TIDY_AFTER).unref()
-  }
 }

@@ -12,7 +12,7 @@ import {
   uniqueIndex,
   uuid
 } from 'drizzle-orm/pg-core'
-import { bytes, readTexts, textList } from './sql/values.js'
+import { bytes, readTexts, textList } from './sql.js'
 
 /** 32 bytes, which are base64url in the core. */
 const digest = customType<{ data: string; driverData: Uint8Array }>({
@@ -22,7 +22,7 @@ const digest = customType<{ data: string; driverData: Uint8Array }>({
 })
 
 /** Drizzle's own text[] loses backslashes when it reads. */
-const texts = customType<{ data: string[]; driverData: string | string[] }>({
+const texts = customType<{ data: readonly string[]; driverData: string }>({
   dataType: () => 'text[]',
   toDriver: textList,
   fromDriver: readTexts

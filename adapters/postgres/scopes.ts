@@ -1,38 +1,39 @@
-import { eq, sql } from 'drizzle-orm'
+import { getTableColumns } from 'drizzle-orm'
 import type { ScopeStore } from '../../core/ports.js'
 import type { Driver } from './connection/driver.js'
-import { key, type Lookups } from './lookup/lookups.js'
+import type { Lookups } from './lookups.js'
 import { scopes } from './schema.js'
-import { typed } from './sql/columns.js'
-import { builder, withDriverErrors } from './sql/statements.js'
+import { readAll, requested, selection } from './sql.js'
 
-const columns = { name: typed(scopes.name), text: typed(scopes.text) }
+const columns = getTableColumns(scopes)
+const scope = selection(columns)
+const rows = requested(columns)
 
-export const createScopeStore = ({ write }: Pick<Driver, 'write'>, lookups: Lookups): ScopeStore => {
-  const writer = builder(write)
+const SET = `
+insert into scope (${rows.names}) select ${rows.values} from ${rows.from}
+on conflict (name) do update set text = excluded.text`
 
-  return {
-    async set({ name, text }) {
-      const inserting = writer.insert(scopes).values({ name, text })
-      await withDriverErrors(inserting.onConflictDoUpdate({ target: scopes.name, set: { text } }))
-    },
+// The collation "C" orders by code points, whatever the collation of the database.
+const LIST = `select ${scope.text} from scope order by name collate "C"`
 
-    find: lookups.create({
-      name: 'scope',
-      columns,
-      select: writer.select(columns).from(scopes).where(eq(scopes.name, key)),
-      type: 'text',
-      read: ({ name, text }) => ({ name: String(name), text: String(text) })
-    }),
+export const createScopeStore = ({ write }: Pick<Driver, 'write'>, lookups: Lookups): ScopeStore => ({
+  async set(words) {
+    await write(SET, rows.lists([words]))
+  },
 
-    async list() {
-      // The collation "C" orders by code points, whatever the collation of the database.
-      return withDriverErrors(writer.select(columns).from(scopes).orderBy(sql`${scopes.name} collate "C"`))
-    },
+  find: lookups.create({
+    name: 'scope',
+    statement: 'scope',
+    selection: scope,
+    from: 'from scope where name = $1',
+    type: 'text'
+  }),
 
-    async remove(name) {
-      const removing = writer.delete(scopes).where(eq(scopes.name, name))
-      return (await withDriverErrors(removing.returning({ name: columns.name }))).length > 0
-    }
+  async list() {
+    return readAll(scope, await write(LIST, []))
+  },
+
+  async remove(name) {
+    return (await write('delete from scope where name = $1 returning true', [name])).length > 0
   }
-}
+})

@@ -1,56 +1,105 @@
-import { and, eq, isNull, sql } from 'drizzle-orm'
-import type { AccessToken } from '../../core/model.js'
+import { getTableColumns } from 'drizzle-orm'
+import { latest } from '../../core/instants.js'
+import type { AccessToken, Digest, Token } from '../../core/model.js'
 import type { RefreshToken, TokenStore } from '../../core/ports.js'
-import type { Driver } from './connection/driver.js'
-import { grantColumns, readGrant } from './grants.js'
-import { createIssuing } from './issuing.js'
-import { key, type Lookups } from './lookup/lookups.js'
-import { createRotation } from './rotation.js'
-import { grants, tokens } from './schema.js'
-import { type Row, typed } from './sql/columns.js'
-import { builder, withDriverErrors } from './sql/statements.js'
-import { IS_LIVE } from './sql/token-rows.js'
-import { bytes, optional, readBytes, readInstant, readTexts } from './sql/values.js'
+import { inBatches } from './batches.js'
+import type { Driver, Value } from './connection/driver.js'
+import { BEGIN_GRANT, BEHIND_GRANT, beginGrant, grant } from './grants.js'
+import type { Lookups } from './lookups.js'
+import { tokens } from './schema.js'
+import { bytes, type Columns, joined, mapped, requested, type Selection, selection } from './sql.js'
 
-const accessColumns = {
-  grantId: typed(tokens.grantId),
-  scopes: typed(tokens.scopes),
-  issuedAt: typed(tokens.issuedAt),
-  expiresAt: typed(tokens.expiresAt)
+const { grantId, revokedAt: _revokedAt, spentAt, nonce, ...issued } = getTableColumns(tokens)
+const { scopes, issuedAt, expiresAt } = issued
+
+const access: Selection<AccessToken> = selection({ grantId, scopes, issuedAt, expiresAt })
+
+const refresh: Selection<RefreshToken> = mapped(
+  joined(grant, selection({ ...issued, spentAt, nonce })),
+  ([grant, { spentAt, nonce, ...token }]) => ({
+    ...token,
+    grant,
+    spent: spentAt && { at: spentAt, nonce }
+  })
+)
+
+/**
+ * The condition under which an access token is good until it expires. PostgreSQL reads only the small index of revoked
+ * grants: among millions of grants, the grant's row and its index would be four more pages to read. The subquery is a value
+ * and no `exists`, which could be planned as a list of all revoked grants.
+ */
+const IS_LIVE = `token.spent_at is null and token.revoked_at is null and (
+  select revoked_at from "grant" where id = token.grant_id and revoked_at is not null
+) is null`
+
+const login = requested(issued, BEHIND_GRANT)
+
+const INSERT = `
+with ${BEGIN_GRANT}
+insert into token (grant_id, ${login.names})
+select begun.id, ${login.values} from begun, ${login.from}
+returning true`
+
+/** What is spent, and further values by the names of {@link Spending.columns}. */
+type Spend = Readonly<Record<string, unknown>> & { readonly spent: Digest }
+
+/** Spends codes or refresh tokens, and stores a token for each. */
+export interface Spending {
+  /** What comes with each token: what is spent, by the name `spent`, and how. */
+  readonly columns: Columns
+  /**
+   * The select of what can be spent, from `requested`: all of that, with `grant_id` and the key under which `mark` finds the
+   * row. It locks the grants in the order of their ids, so that two statements cannot deadlock (40P01).
+   */
+  readonly hold: string
+  /** The update that marks the rows of `held` as spent, without its `returning`. */
+  readonly mark: string
 }
 
-const readAccess = (row: Row): AccessToken => ({
-  grantId: String(row.grantId),
-  scopes: readTexts(row.scopes),
-  issuedAt: readInstant(row.issuedAt),
-  expiresAt: readInstant(row.expiresAt)
-})
-
-const refreshColumns = {
-  ...grantColumns,
-  accessDigest: typed(tokens.accessDigest),
-  refreshDigest: typed(tokens.refreshDigest),
-  scopes: typed(tokens.scopes),
-  issuedAt: typed(tokens.issuedAt),
-  expiresAt: typed(tokens.expiresAt),
-  refreshExpiresAt: typed(tokens.refreshExpiresAt),
-  spentAt: typed(tokens.spentAt),
-  nonce: typed(tokens.nonce)
+/**
+ * Whoever is spent at once travels in one statement. A grant is locked before its code or token, because the removal of
+ * grants locks in this order too. Codes and tokens are marked in the order of their grants, as no connection joins but by
+ * nested loops (connection/). Where a concurrent statement has a row locked, PostgreSQL waits for it and evaluates again
+ * whether the row can be spent, on the row as that statement left it.
+ */
+export const createSpending = (
+  write: Driver['write'],
+  { columns, hold, mark }: Spending
+): ((spend: Spend, token: Token) => Promise<boolean>) => {
+  const rows = requested<Columns>({ ...columns, ...issued })
+  const { names, values } = requested(issued)
+  const statement = `
+with requested as (
+  select * from ${rows.from}
+), held as (
+  ${hold}
+), marked as (
+  ${mark}
+  returning held.*
+), stored as (
+  insert into token (grant_id, ${names}) select grant_id, ${values} from marked
+)
+select position::int4 from marked`
+  const send = inBatches(
+    async (items: readonly { readonly spend: Spend; readonly token: Token }[]) => {
+      const marked = await write(statement, rows.lists(items.map(({ spend, token }) => ({ ...token, ...spend }))))
+      const positions = new Set(marked.map(([position]) => Number(position)))
+      return items.map((_, index) => positions.has(index + 1))
+    },
+    { enough: 24, keyOf: ({ spend }) => spend.spent }
+  )
+  return (spend, token) => send({ spend, token })
 }
 
-const readRefresh = (row: Row): RefreshToken => ({
-  accessDigest: readBytes(row.accessDigest),
-  refreshDigest: optional(row.refreshDigest, readBytes),
-  grant: readGrant(row),
-  scopes: readTexts(row.scopes),
-  issuedAt: readInstant(row.issuedAt),
-  expiresAt: readInstant(row.expiresAt),
-  refreshExpiresAt: optional(row.refreshExpiresAt, readInstant),
-  spent: optional(row.spentAt, at => ({ at: readInstant(at), nonce: optional(row.nonce, readBytes) }))
-})
-
-/** {@link IS_LIVE} for the access token with this digest. */
-const hasLiveAccess = and(eq(tokens.accessDigest, key), sql.raw(IS_LIVE))
+const ROTATION: Spending = {
+  columns: { spent: tokens.refreshDigest, spentAt, nonce },
+  hold: `select requested.*, t.grant_id, t.access_digest as key
+  from requested join token t on t.refresh_digest = requested.spent join "grant" g on g.id = t.grant_id
+  where t.spent_at is null and g.revoked_at is null
+  order by g.id for key share of g`,
+  mark: `update token set spent_at = held."spentAt", nonce = held.nonce from held
+  where token.access_digest = held.key and token.spent_at is null`
+}
 
 /** Few enough that one statement stays far below its time limit. */
 const NONCES_PER_STATEMENT = 5000
@@ -65,43 +114,38 @@ with erased as (
 )
 select count(*)::int4 from erased`
 
-export const createTokenStore = (driver: Pick<Driver, 'write' | 'writers'>, lookups: Lookups): TokenStore => {
-  const { write } = driver
-  const writer = builder(write)
-
-  const rotate = createRotation(driver)
-
+export const createTokenStore = ({ write }: Pick<Driver, 'write'>, lookups: Lookups): TokenStore => {
+  const rotate = createSpending(write, ROTATION)
   return {
-    insert: createIssuing(driver),
+    async insert(token, generation) {
+      const sweepAt = latest(token.expiresAt, token.refreshExpiresAt)
+      const values: readonly Value[] = [...beginGrant(token.grant, generation, sweepAt), ...login.lists([token])]
+      return (await write(INSERT, values)).length > 0
+    },
 
     findByAccess: lookups.create({
       name: 'token_by_access',
-      sharedStatement: 'read',
-      columns: accessColumns,
-      select: writer.select(accessColumns).from(tokens).where(hasLiveAccess),
+      statement: 'read',
+      selection: access,
+      from: `from token where access_digest = $1 and ${IS_LIVE}`,
       type: 'bytea',
-      value: bytes,
-      read: readAccess
+      value: bytes
     }),
 
     findByRefresh: lookups.create({
       name: 'token_by_refresh',
-      sharedStatement: 'token',
-      columns: refreshColumns,
-      select: writer
-        .select(refreshColumns)
-        .from(tokens)
-        .innerJoin(grants, eq(grants.id, tokens.grantId))
-        .where(and(eq(tokens.refreshDigest, key), isNull(grants.revokedAt))),
+      statement: 'token',
+      selection: refresh,
+      from: `from token join "grant" on "grant".id = token.grant_id
+        where token.refresh_digest = $1 and "grant".revoked_at is null`,
       type: 'bytea',
-      value: bytes,
-      read: readRefresh
+      value: bytes
     }),
 
-    rotate: (digest, spend, successor) => rotate({ digest, spend, successor }),
+    rotate: (digest, { at, nonce }, successor) => rotate({ spent: digest, spentAt: at, nonce }, successor),
 
     async revokeAccess(digest, at) {
-      await withDriverErrors(writer.update(tokens).set({ revokedAt: at }).where(eq(tokens.accessDigest, digest)))
+      await write('update token set revoked_at = $2 where access_digest = $1', [bytes(digest), at])
     },
 
     async eraseNonces(at) {

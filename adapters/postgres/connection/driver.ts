@@ -41,8 +41,6 @@ export interface Driver {
    */
   readonly read: Run
   readonly write: Run
-  /** How many statements of {@link write} PostgreSQL works on at once. */
-  readonly writers: number
   /** For the check of whether the database can be used. It goes before every other statement that waits. */
   readonly probe: Run
   /**

@@ -45,7 +45,6 @@ export const connectServer = (url: string, { pool: size, prepare, ...options }: 
     clock,
     read: runOn(forLookups, false),
     write: runOn(forOthers, false),
-    writers: size - lookups,
     probe: runOn(forLookups, true),
     transaction: (name, work, { patient } = { patient: false }) =>
       inTime(patient ? LIMITS.patient : LIMITS.call, milliseconds =>

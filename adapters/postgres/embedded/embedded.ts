@@ -23,7 +23,6 @@ export const openFolder = async (folder: string): Promise<Driver> => {
       clock: undefined,
       read: run,
       write: run,
-      writers: 1,
       probe: run,
       async transaction(_name, work) {
         const engine = await current()

@@ -5,8 +5,8 @@ import type { Driver } from '../../../adapters/postgres/connection/driver.js'
 import { StatementError } from '../../../adapters/postgres/connection/errors.js'
 import { connectServer } from '../../../adapters/postgres/connection/server.js'
 import { openServer } from '../../../adapters/postgres/database.js'
-import { createLookups } from '../../../adapters/postgres/lookup/lookups.js'
-import type { AttemptStore } from '../../../core/ports.js'
+import { createLookups } from '../../../adapters/postgres/lookups.js'
+import type { AttemptStore, FullWindow } from '../../../core/ports.js'
 import { at, someDigest } from '../../contract/records.js'
 import { createDatabase } from '../../support/postgres.js'
 
@@ -19,6 +19,8 @@ const createDice = (seed: number) => {
   }
 }
 
+const inOrder = (full: readonly FullWindow[] | undefined) => full?.toSorted((a, b) => (a.key < b.key ? -1 : 1))
+
 const openAttempts = async (t: Test): Promise<AttemptStore> => {
   const { url, drop } = await createDatabase()
   t.teardown(drop)
@@ -28,7 +30,7 @@ const openAttempts = async (t: Test): Promise<AttemptStore> => {
   return database.stores.attempts
 }
 
-t.test('attempts that travel together are counted as if they had come one after the other', async t => {
+t.test('attempts are counted, given back and cleared as in memory', async t => {
   const attempts = await openAttempts(t)
   const memory = createMemoryStore()
   const roll = createDice(1)
@@ -43,8 +45,11 @@ t.test('attempts that travel together are counted as if they had come one after 
       return [some(), at(second), 4] as const
     })
     const expected: unknown[] = []
-    for (const take of takes) expected.push(await memory.take(...take))
-    const results = await Promise.all(takes.map(take => attempts.take(...take)))
+    const results: unknown[] = []
+    for (const take of takes) {
+      expected.push(inOrder(await memory.take(...take)))
+      results.push(inOrder(await attempts.take(...take)))
+    }
     t.strictSame(results, expected, `round ${round}`)
     refused += results.filter(full => full !== undefined).length
     counted += results.filter(full => full === undefined).length
@@ -57,47 +62,6 @@ t.test('attempts that travel together are counted as if they had come one after 
   }
   t.ok(refused > 100, `${refused} were refused`)
   t.ok(counted > 100, `${counted} were counted`)
-})
-
-t.test('of attempts that travel together, one after the end of the window of another begins a new one', async t => {
-  const attempts = await openAttempts(t)
-  const limit = { key: someDigest(), most: 5 }
-  for (const start of [0, 100]) {
-    const seconds = [start, start + 2]
-    const taken = await Promise.all(seconds.map(second => attempts.take([limit], at(second), 1)))
-    t.strictSame(taken, [undefined, undefined])
-    t.match(await attempts.take([{ ...limit, most: 1 }], at(start + 2.1), 1), [{ endsAt: at(start + 3) }])
-  }
-})
-
-t.test('an attempt that was counted is not counted again when one behind it fails', async t => {
-  const { url, drop } = await createDatabase()
-  t.teardown(drop)
-  const database = await openServer(url)
-  t.teardown(() => database.close())
-  await database.migrate()
-  const driver = connectServer(url, { pool: 2, prepare: true })
-  t.teardown(() => driver.close())
-  const [first, second, both] = [someDigest(), someDigest(), someDigest()].map(key => ({ key, most: 2 }))
-  const limitsOf = (...limits: (typeof both)[]) => limits.flatMap(limit => limit ?? [])
-  let statements = 0
-  const failing: Driver = {
-    ...driver,
-    async write(...given) {
-      statements += 1
-      // Together, the first one, the second one.
-      if (statements === 3) throw new StatementError('canceling statement due to lock timeout', '55P03')
-      return driver.write(...given)
-    }
-  }
-  const attempts = createAttemptStore(failing, createLookups(failing))
-  await Promise.allSettled([
-    attempts.take(limitsOf(first, both), at(0), 1),
-    attempts.take(limitsOf(second, both), at(2), 1)
-  ])
-  t.ok(statements >= 3)
-  t.equal(await attempts.take(limitsOf(first), at(0.5), 1), undefined, 'the second of two')
-  t.match(await attempts.take(limitsOf(first), at(0.6), 1), [{ endsAt: at(1) }])
 })
 
 t.test('an attempt whose windows others begin again and again is answered with unavailable', async t => {

@@ -244,11 +244,12 @@ t.test('an attempt whose window another instance begins meanwhile is counted in 
   await holder.unsafe(
     `insert into attempt (key, count, ends_at) values (${hex(limits[1]?.key)}, 1, '${at(500).toISOString()}')`
   )
-  const taken = Promise.all([1, 2].map(second => one.stores.attempts.take(limits, at(second), 900)))
+  const taken = one.stores.attempts.take(limits, at(1), 900)
   while ((await waiters(sql)).length < 1) await sleep(1)
   await holder.unsafe('commit')
   holder.release()
-  t.match(await taken, [undefined, [{ key: limits[1]?.key, endsAt: at(500) }]])
+  t.equal(await taken, undefined)
+  t.match(await one.stores.attempts.take(limits, at(2), 900), [{ key: limits[1]?.key, endsAt: at(500) }])
   t.equal(await one.stores.attempts.take(limits.slice(2), at(3), 900), undefined, 'the refused one counted nowhere')
 })
 
@@ -287,7 +288,7 @@ t.test('an attempt on a full window waits for no lock on it, and takes none', as
   t.strictSame(await rows(), before)
 })
 
-t.test('a hero that needs no token is stored while tokens and grants are locked', async t => {
+t.test('a hero is stored while tokens and grants are locked', async t => {
   const { one, sql } = await openTwo(t)
   const letGo = await hold(sql, 'lock table token, "grant"')
   t.match(await one.stores.heroes.insert({ name: 'a' }), { name: 'a' })

@@ -2,13 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 import t, { type Test } from 'tap'
-import { ADVISORY_LOCKS } from '../../../adapters/postgres/advisory-locks.js'
 import type { Driver, Run, Value } from '../../../adapters/postgres/connection/driver.js'
 import { PLANNING } from '../../../adapters/postgres/connection/planning.js'
 import { connectServer } from '../../../adapters/postgres/connection/server.js'
 import { type Database, openServer } from '../../../adapters/postgres/database.js'
 import { createHeroStore } from '../../../adapters/postgres/heroes.js'
-import { createLookups } from '../../../adapters/postgres/lookup/lookups.js'
+import { ADVISORY_LOCKS } from '../../../adapters/postgres/long-writes.js'
+import { createLookups } from '../../../adapters/postgres/lookups.js'
+import { usesIndex } from '../../../adapters/postgres/name-index.js'
 import { ODD_TEXTS } from '../../contract/records.js'
 import { heroes } from '../../support/command.js'
 import { createDatabase, execute } from '../../support/postgres.js'
@@ -70,9 +71,7 @@ t.test('a part of a name finds what JavaScript finds, through the index too', as
   const { url, sql, open } = await createPlace(t)
   const names = [
     ...ODD_TEXTS.flatMap(text => [`${text}abc`, `ABC ${text} Ünï`, `${text}${text}${text}`]),
-    ...Array.from({ length: 3000 }, (_, i) => `hero ${i}`),
-    // It has the piece of `ero 29` that is sought through the index, and not the whole.
-    'solo 29'
+    ...Array.from({ length: 3000 }, (_, i) => `hero ${i}`)
   ]
   const first = await open()
   await first.migrate()
@@ -129,35 +128,13 @@ t.test('a rare part of a name is found through the index, and a frequent or shor
     return plan.flatMap(row => /(?:Index Scan using|Bitmap Index Scan on) (\w+)/.exec(row['QUERY PLAN'])?.[1] ?? [])
   }
   t.same(await indexesFor('hero 19999'), [INDEX])
-  t.match(sent.at(-1)?.values, [Number, '% 19999%', 10, 'hero 19999'], 'without what every name has')
   t.same(await indexesFor('hero'), ['hero_pkey'])
-  t.match(sent.at(-1)?.values, [Number, '%hero%', 10])
-  t.same(await indexesFor('99'), ['hero_pkey'])
+  for (const short of ['99', 'o 9']) t.same(await indexesFor(short), ['hero_pkey'])
 })
 
-t.test('names that wait for their place in the index get it after they were stored, and after a search', async t => {
-  const { sql, open } = await createPlace(t)
-  const { migrate, stores } = await open()
-  await migrate()
-  await sql`create extension pgstattuple`
-  const waiting = async (): Promise<number> =>
-    Number((await sql`select pending_tuples from pgstatginindex(${INDEX})`)[0]?.pending_tuples)
-  const insert = (): Promise<unknown> => sql`insert into hero (name, name_lower) values (random()::text, 'somebody')`
-  await insert()
-  t.ok((await waiting()) > 0)
-  const [hero] = await stores.heroes.list({ nameContains: 'somebody', after: undefined, limit: undefined })
-  while ((await waiting()) > 0) await sleep(10)
-  const changes = [
-    () => stores.heroes.insert({ name: 'Narco' }),
-    () => stores.heroes.insertAll([{ name: 'Bombasto' }]),
-    () => stores.heroes.replace(hero?.id ?? 0, { name: 'Celeritas' })
-  ]
-  for (const change of changes) {
-    await insert()
-    await change()
-    while ((await waiting()) > 0) await sleep(10)
-  }
-  t.pass('none waits')
+t.test('the index serves parts with three letters or digits in a row, and no others', async t => {
+  for (const part of ['abc', 'a-bcd', 'ünï', '日本語', '123']) t.ok(usesIndex(part), part)
+  for (const part of ['ab', 'a-b c', '---', '']) t.notOk(usesIndex(part), part)
 })
 
 t.test('an extension that lies in a schema of its own serves as well', async t => {

@@ -9,7 +9,7 @@ import { connectServer } from '../../../adapters/postgres/connection/server.js'
 import { openServer } from '../../../adapters/postgres/database.js'
 import { createGrantStore } from '../../../adapters/postgres/grants.js'
 import { createHeroStore } from '../../../adapters/postgres/heroes.js'
-import { createLookups } from '../../../adapters/postgres/lookup/lookups.js'
+import { createLookups } from '../../../adapters/postgres/lookups.js'
 import { createScopeStore } from '../../../adapters/postgres/scopes.js'
 import { createTokenStore } from '../../../adapters/postgres/tokens.js'
 import { createUserStore } from '../../../adapters/postgres/users.js'
@@ -60,13 +60,14 @@ interface Plan {
   readonly 'Relation Name'?: string
   readonly 'Index Cond'?: string
   readonly 'Recheck Cond'?: string
+  readonly 'TID Cond'?: string
   readonly Plans?: readonly Plan[]
 }
 
 /** The tables that the plan reads whole, by a sequential scan or all along an index. */
 const wholeReads = (plan: Plan): string[] => {
   const table = plan['Relation Name']
-  const bounded = (plan['Index Cond'] ?? plan['Recheck Cond']) !== undefined
+  const bounded = (plan['Index Cond'] ?? plan['Recheck Cond'] ?? plan['TID Cond']) !== undefined
   const whole = /Scan/.test(plan['Node Type']) && table !== undefined && !bounded ? [table] : []
   return [...whole, ...(plan.Plans ?? []).flatMap(wholeReads)]
 }

@@ -9,8 +9,6 @@ import { TYPES } from '../../../adapters/postgres/connection/postgres-js.js'
 import { openServer } from '../../../adapters/postgres/database.js'
 import { lockTables } from '../../../adapters/postgres/migrations.js'
 import * as schema from '../../../adapters/postgres/schema.js'
-import { withDriverErrors } from '../../../adapters/postgres/sql/statements.js'
-import { readBytes, readInstant } from '../../../adapters/postgres/sql/values.js'
 import { DomainError } from '../../../core/errors.js'
 import { defaultGrantTypes } from '../../../core/grant-types.js'
 import {
@@ -102,14 +100,6 @@ t.test('an error contains neither the values nor the text of the statement', asy
     t.type(error, StatementError)
     t.notMatch(inspect(error, { showHidden: true, depth: Infinity }), new RegExp(`${secret}|insert into|select`))
   }
-})
-
-t.test('a value of another type is refused where bytes or an instant are due', async t => {
-  t.equal(readBytes(Uint8Array.of(1, 2, 3)), 'AQID')
-  t.throws(() => readBytes('AQID'), TypeError)
-  const instant = new Date()
-  t.equal(readInstant(instant), instant)
-  t.throws(() => readInstant(instant.toISOString()), TypeError)
 })
 
 t.test('the token table has the columns issuedate and expirationdate', async t => {
@@ -297,11 +287,6 @@ t.test('a notice of the server is not printed', async t => {
   const printed = t.capture(console, 'log')
   t.ok(await stores.heroes.insert({ name: 'quiet' }))
   t.strictSame(printed(), [])
-})
-
-t.test("an error that is not Drizzle's own stays as it is", async t => {
-  const error = new Error('mapping')
-  await t.rejects(withDriverErrors(Promise.reject(error)), error)
 })
 
 t.test('when several instances migrate an empty database at once, each migration is applied once', async t => {

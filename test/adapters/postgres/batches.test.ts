@@ -1,14 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import t from 'tap'
-import { StatementError, unavailable } from '../../../../adapters/postgres/connection/errors.js'
-import { gather } from '../../../../adapters/postgres/lookup/gather.js'
-import { DomainError } from '../../../../core/index.js'
-import { openStores } from '../../../support/stores.js'
-import { ADA, addClient, blankRequest, createWorld } from '../../../support/world.js'
+import { inBatches } from '../../../adapters/postgres/batches.js'
+import { StatementError, unavailable } from '../../../adapters/postgres/connection/errors.js'
+import { DomainError } from '../../../core/index.js'
+import { openStores } from '../../support/stores.js'
+import { ADA, addClient, blankRequest, createWorld } from '../../support/world.js'
 
 /** Squares numbers, and records which of them shared a statement. A negative number fails its whole statement. */
-const squares = (writers = 4, options: { readonly fewItems?: number } = {}) => {
+const squares = () => {
   const statements: number[][] = []
   const settle: (() => void)[] = []
   const answer = async <T>(items: readonly number[], result: T): Promise<T> => {
@@ -19,14 +18,13 @@ const squares = (writers = 4, options: { readonly fewItems?: number } = {}) => {
     if (items.includes(5503)) throw unavailable(new StatementError('canceling statement due to lock timeout', '55P03'))
     return result
   }
-  const square = gather<number, number>(
-    { writers },
+  const square = inBatches<number, number>(
     items =>
       answer(
         items,
         items.map(item => item * item)
       ),
-    { keyOf: String, ...options }
+    { keyOf: String, enough: 24 }
   )
   const turn = () => new Promise(resolve => setImmediate(resolve))
   return {
@@ -49,107 +47,17 @@ t.test('items that are added in one turn of the event loop share a statement', a
   t.strictSame(statements, [[1, 2, 3, 4]])
 })
 
-t.test('an item that comes alone is written by itself, and several are written together', async t => {
-  const calls: unknown[] = []
-  const write = gather<number, string>(
-    { writers: 4 },
-    async items => {
-      calls.push(items)
-      return items.map(item => `${item} with others`)
-    },
-    {
-      async writeOne(item) {
-        calls.push(item)
-        if (item === 666) throw new StatementError('negative', '22003')
-        return `${item} alone`
-      }
-    }
-  )
-  t.equal(await write(1), '1 alone')
-  t.strictSame(await Promise.all([write(2), write(3)]), ['2 with others', '3 with others'])
-  await t.rejects(write(666), { message: 'negative' })
-  t.strictSame(calls, [1, [2, 3], 666])
-})
-
 t.test('two batches are under way, and the next one takes all items added meanwhile', async t => {
-  for (const writers of [6, 4, 1]) {
-    const { square, statements, turn, finish } = squares(writers, { fewItems: 0 })
-    const asked = []
-    for (const item of [1, 2, 3, 4, 5]) {
-      asked.push(square(item))
-      await turn()
-    }
-    t.strictSame(statements, [[1], [2]])
-    await finish()
-    t.strictSame(statements, [[1], [2], [3, 4, 5]])
-    t.strictSame(await Promise.all(asked), [1, 4, 9, 16, 25])
-    // Longer than a batch takes that is slow.
-    await sleep(100)
-    const later = []
-    for (const item of [6, 7, 8]) {
-      later.push(square(item))
-      await turn()
-    }
-    t.strictSame(statements.slice(3), [[6], [7]])
-    await finish()
-    await Promise.all(later)
-  }
-})
-
-t.test('a third batch is under way while all of them hold fewer than eight items', async t => {
-  const { square, statements, turn, finish } = squares(6)
+  const { square, statements, turn, finish } = squares()
   const asked = []
-  for (const items of [[1], [2], [3], [4], [5]]) {
-    asked.push(...items.map(square))
+  for (const item of [1, 2, 3, 4, 5]) {
+    asked.push(square(item))
     await turn()
   }
-  t.strictSame(statements, [[1], [2], [3]])
+  t.strictSame(statements, [[1], [2]])
   await finish()
-  t.strictSame(statements, [[1], [2], [3], [4, 5]])
-  for (const items of [[6, 7, 8, 9, 10, 11, 12], [13], [14]]) {
-    asked.push(...items.map(square))
-    await turn()
-  }
-  t.strictSame(statements.slice(4), [[6, 7, 8, 9, 10, 11, 12], [13]])
-  await finish()
-  t.strictSame(statements.at(-1), [14])
-  t.strictSame(
-    await Promise.all(asked),
-    Array.from({ length: 14 }, (_, i) => (i + 1) ** 2)
-  )
-})
-
-t.test('nobody waits for a slow batch, while batches are under way on less than half of the connections', async t => {
-  for (const [writers, most] of [
-    [8, 4],
-    [4, 2]
-  ] as const) {
-    const { square, statements, turn, finish } = squares(writers, { fewItems: 0 })
-    const asked = []
-    for (const item of [1, 2, 3]) {
-      asked.push(square(item))
-      await turn()
-    }
-    while (statements.length < Math.min(most, 3)) await sleep(5)
-    asked.push(square(4), square(5))
-    while (statements.length < most) await sleep(5)
-    await sleep(150)
-    asked.push(square(6))
-    await turn()
-    const slow = most === 2 ? [[1], [2]] : [[1], [2], [3], [4, 5]]
-    t.strictSame(statements, slow)
-    await finish()
-    t.strictSame(statements, [...slow, [1, 2, 3, 4, 5, 6].slice(slow.flat().length)])
-    t.strictSame(await Promise.all(asked), [1, 4, 9, 16, 25, 36])
-    const again = []
-    for (const item of [7, 8, 9]) {
-      again.push(square(item))
-      await turn()
-    }
-    t.strictSame(statements.slice(slow.length + 1), [[7], [8]], 'what was slow is over')
-    await finish()
-    await Promise.all(again)
-  }
+  t.strictSame(statements, [[1], [2], [3, 4, 5]])
+  t.strictSame(await Promise.all(asked), [1, 4, 9, 16, 25])
 })
 
 t.test('twenty-four items do not wait for more of their turn, and a later statement takes at most 256', async t => {
@@ -178,7 +86,7 @@ t.test('an item that the database refuses fails alone', async t => {
   t.strictSame(statements, [[2, -1, 3], [2], [-1], [3]])
 })
 
-t.test('an item that finds its row locked fails alone, and four items are sent again at once', async t => {
+t.test('an item that finds its row locked fails alone, and the others are sent again two at a time', async t => {
   const { square, statements, turn, finish } = squares()
   const asked = Promise.allSettled([1, 2, 5503, 3, 4, 5].map(square))
   await turn()
@@ -201,7 +109,7 @@ t.test('a single item that the database refuses is not sent again', async t => {
   t.strictSame(statements, [[-1]])
 })
 
-t.test('after a lost connection nothing is sent again, and the items in the queue are rejected', async t => {
+t.test('after a lost connection nothing of the batch is sent again, and what was not sent yet is', async t => {
   const { square, statements, turn, finish } = squares()
   const asked = [square(666), square(2)]
   await turn()
@@ -211,8 +119,23 @@ t.test('after a lost connection nothing is sent again, and the items in the queu
   const settled = Promise.allSettled(asked)
   await finish()
   const lost = { reason: { code: 'unavailable' } }
-  t.match(await settled, [lost, lost, { value: 9 }, lost])
-  t.strictSame(statements, [[666, 2], [3]])
+  t.match(await settled, [lost, lost, { value: 9 }, { value: 16 }])
+  t.strictSame(statements, [[666, 2], [3], [4]])
+})
+
+t.test('an item that has waited for four seconds is rejected and not sent', async t => {
+  const { square, statements, turn, finish } = squares()
+  const sent = [square(1)]
+  await turn()
+  sent.push(square(2))
+  await turn()
+  const clock = t.capture(performance, 'now', () => -4000)
+  const late = t.rejects(square(3), { code: 'unavailable', cause: { message: 'waited for 4000 ms to be sent' } })
+  clock.restore()
+  await finish()
+  await late
+  t.strictSame(await Promise.all(sent), [1, 4])
+  t.strictSame(statements, [[1], [2]])
 })
 
 t.test('whichever items share a statement, each gets exactly the result that it would get alone', async t => {

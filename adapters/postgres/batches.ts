@@ -1,0 +1,112 @@
+import { hadNoEffect, StatementError, unavailable } from './connection/errors.js'
+
+export interface BatchOptions<Item> {
+  /** How many items one batch may hold. */
+  readonly most?: number
+  /** How many batches may be under way at once. With one, PostgreSQL would wait for Node between two statements. */
+  readonly atOnce?: number
+  /** As soon as so many items wait, they leave without waiting for the end of the turn. */
+  readonly enough?: number
+  /** Items with the same key are never in the same batch. */
+  readonly keyOf?: (item: Item) => string
+  /** Whether the items of a batch that failed so are sent again, each alone. By default when PostgreSQL rolled it back. */
+  readonly mayRetry?: (error: unknown) => boolean
+}
+
+interface Waiting<Item, Result> {
+  readonly item: Item
+  /** By `performance.now()`. */
+  readonly askedAt: number
+  readonly resolve: (result: Result | Promise<Result>) => void
+  readonly reject: (reason: unknown) => void
+}
+
+/** In milliseconds: as long as the driver gives a statement. */
+const LONGEST_WAIT = 4000
+
+/** Rejects an item that has waited too long. True if it did so. */
+const rejectIfLate = ({ askedAt, reject }: Pick<Waiting<unknown, never>, 'askedAt' | 'reject'>): boolean => {
+  if (performance.now() - askedAt < LONGEST_WAIT) return false
+  reject(unavailable(new StatementError(`waited for ${LONGEST_WAIT} ms to be sent`, undefined)))
+  return true
+}
+
+/**
+ * Returns a function that sends items in batches, and resolves to what `send` returns in the place of the item. Items wait
+ * until all promise callbacks that are due have run, so that all who ask because of one answer, or of requests that begin
+ * together, share a batch; and while `atOnce` batches are under way.
+ *
+ * Each item gets the result that it would get alone: when PostgreSQL itself reported that it rolled a batch back, each item
+ * is sent by itself. After a lost connection nothing of the batch is sent again, as it is unknown what it did.
+ */
+export const inBatches = <Item, Result>(
+  send: (items: readonly Item[]) => Promise<readonly (Result | Promise<Result>)[]>,
+  { most = 256, atOnce = 2, enough = most, keyOf, mayRetry = hadNoEffect }: BatchOptions<Item> = {}
+): ((item: Item) => Promise<Result>) => {
+  type Batch = readonly Waiting<Item, Result>[]
+  let waiting: Waiting<Item, Result>[] = []
+  let underWay = 0
+  let scheduled = false
+  const settled = Promise.resolve()
+
+  const settle = async (batch: Batch): Promise<void> => {
+    try {
+      const results = await send(batch.map(({ item }) => item))
+      for (const [index, result] of results.entries()) batch[index]?.resolve(result)
+    } catch (error) {
+      if (batch.length > 1 && mayRetry(error)) await settleEachAlone(batch)
+      else for (const { reject } of batch) reject(error)
+    }
+  }
+
+  /** Two at a time: each takes a connection that others need, and the first may wait for a lock. */
+  const settleEachAlone = async (batch: Batch): Promise<void> => {
+    const left = batch.values()
+    const settleNext = async (): Promise<void> => {
+      for (const each of left) if (!rejectIfLate(each)) await settle([each])
+    }
+    await Promise.all([settleNext(), settleNext()])
+  }
+
+  /** Takes the items that have waited longest: at most `most`, and the first of each key. */
+  const take = (): Batch => {
+    if (keyOf === undefined) return waiting.splice(0, most)
+    const firstOfKey = new Map<string, Waiting<Item, Result>>()
+    for (const each of waiting) {
+      const key = keyOf(each.item)
+      if (firstOfKey.size < most && !firstOfKey.has(key)) firstOfKey.set(key, each)
+    }
+    const batch = new Set(firstOfKey.values())
+    waiting = waiting.filter(each => !batch.has(each))
+    return [...batch]
+  }
+
+  const sendBatch = async (): Promise<void> => {
+    underWay += 1
+    await settle(take())
+    underWay -= 1
+    schedule()
+  }
+
+  const sendWaiting = (): void => {
+    scheduled = false
+    while (waiting[0] !== undefined && rejectIfLate(waiting[0])) waiting.shift()
+    while (waiting.length > 0 && underWay < atOnce) void sendBatch()
+  }
+
+  // `nextTick` runs after all promise callbacks, so that callers resumed by one answer have all asked by then.
+  const onTick = (): void => process.nextTick(sendWaiting)
+  const schedule = (): void => {
+    if (scheduled) return
+    scheduled = true
+    settled.then(onTick)
+  }
+
+  return item =>
+    new Promise((resolve, reject) => {
+      waiting.push({ item, askedAt: performance.now(), resolve, reject })
+      if (underWay >= atOnce) return
+      if (waiting.length >= enough) sendWaiting()
+      else schedule()
+    })
+}

@@ -1,0 +1,129 @@
+import { setTimeout } from 'node:timers/promises'
+import type { Driver, Run, Value } from './connection/driver.js'
+
+/**
+ * The keys of the advisory locks: arbitrary numbers, the same in every instance and each different. A lock belongs to work
+ * that one instance at a time may do.
+ */
+export const ADVISORY_LOCKS = {
+  migrations: 4_372_061_958,
+  insertAll: 4_372_061_959,
+  nameIndex: 4_372_061_960
+} as const
+
+/**
+ * Runs an `insert` of many rows in the order of the caller, so that their ids ascend. Such statements of all instances
+ * run one after the other: two of them with some names in opposite orders would wait for each other (40P01).
+ */
+export const insertAlone = (
+  { transaction }: Pick<Driver, 'transaction'>,
+  statement: string,
+  values: readonly Value[]
+): Promise<unknown[][]> =>
+  transaction(
+    'import',
+    async run => {
+      await run('select pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.insertAll])
+      return run(statement, values)
+    },
+    { patient: true }
+  )
+
+/** The stored records in the order of the names; undefined for a name without one and for the repetition of a name. */
+export const inOrder = <Stored>(
+  names: readonly string[],
+  stored: readonly Stored[],
+  nameOf: (stored: Stored) => string
+): readonly (Stored | undefined)[] => {
+  const left = new Map(stored.map(each => [nameOf(each), each]))
+  return names.map(name => {
+    const found = left.get(name)
+    left.delete(name)
+    return found
+  })
+}
+
+/** Leaves PostgreSQL to others for as long as it has worked since `startedAt`, by `performance.now()`. */
+export const pauseSince = (startedAt: number): Promise<void> => setTimeout(performance.now() - startedAt)
+
+/** How many grants one transaction ends or removes. With a token for each this takes some 7 ms of PostgreSQL's time. */
+const GRANTS = 200
+
+/** How many tokens one transaction removes: some 10 ms, and within the time limit also where each is read from a slow disk. */
+const TOKENS = 1000
+
+const REMOVE_TOKENS = `
+with removed as (
+  delete from token where ctid = any (array(
+    select ctid from token where grant_id = any ($1::uuid[]) limit ${TOKENS}
+  )) returning true
+)
+select count(*)::int4 from removed`
+
+// Removing a grant removes its codes and tokens, by cascade.
+const REMOVE = 'delete from "grant" where id = any ($1::uuid[])'
+
+/**
+ * Removes grants that the transaction has locked, unless they have too many tokens for one transaction: then it removes some
+ * of the tokens and resolves to false.
+ */
+export const removeGrants = async (run: Run, ids: readonly unknown[]): Promise<boolean> => {
+  const list = `{${ids.join()}}`
+  const [[removed] = []] = await run(REMOVE_TOKENS, [list])
+  if (Number(removed) === TOKENS) return false
+  await run(REMOVE, [list])
+  return true
+}
+
+/** The column that names the owner of a grant. */
+type Owner = 'client_id' | 'user_id'
+
+// `skip locked`: another transaction that has a grant locked is about to use it or to end it. Grants that are skipped
+// are left to the caller's own statement.
+const pick = (owner: Owner): string =>
+  `select id::text from "grant" where ${owner} = $1 limit ${GRANTS} for update skip locked`
+
+const revoke = (owner: Owner): string => `
+with revoked as (
+  update "grant" set revoked_at = $2 where id = any (array(
+    select id from "grant" where ${owner} = $1 and revoked_at is null limit ${GRANTS} for no key update skip locked
+  )) returning true
+)
+select count(*)::int4 from revoked`
+
+/**
+ * Removes the grants of a client or a user, with every code and token, except for a few, which the caller's own
+ * statement must remove.
+ */
+export const removeGrantsInPieces = (
+  { transaction }: Pick<Driver, 'transaction'>,
+  owner: Owner,
+  id: string | number
+): Promise<void> =>
+  inPieces(() =>
+    transaction('grant.remove', async run => {
+      const picked = (await run(pick(owner), [id])).flat()
+      const removed = picked.length === 0 || (await removeGrants(run, picked))
+      return !removed || picked.length === GRANTS
+    })
+  )
+
+/** Ends the grants of a client or a user, except for a few, which the caller's own statement must end. */
+export const revokeGrantsInPieces = (write: Run, owner: Owner, id: string | number, at: Date): Promise<void> =>
+  inPieces(async () => {
+    const [row] = await write(revoke(owner), [id, at])
+    return Number(row?.[0]) === GRANTS
+  })
+
+/**
+ * A single statement over 200,000 grants would hold their locks for seven seconds, and every refresh in a batch with a
+ * refresh of one of these grants would wait as long. After each piece, other statements have PostgreSQL for as long as
+ * the piece took. A piece resolves to true while there may be another one.
+ */
+const inPieces = async (piece: () => Promise<boolean>): Promise<void> => {
+  for (;;) {
+    const startedAt = performance.now()
+    if (!(await piece())) return
+    await pauseSince(startedAt)
+  }
+}
