@@ -7,6 +7,7 @@ import type { Client } from './model.js'
 import type { Policy } from './policy.js'
 import type { AllPorts } from './ports.js'
 import { isSameRedirect } from './redirect-uri.js'
+import { noRedirectUri, otherRedirectUri, unknownClient, unnamedRedirectUri } from './refusals.js'
 import { grantScopes, parseScope } from './scope.js'
 
 /** The authorization request of RFC 6749 section 4.1.1 with the parameters of RFC 7636, unchecked. */
@@ -60,27 +61,14 @@ export const createAuthorizeUseCases = (
 ): AuthorizeUseCases => ({
   async resolveRedirect({ clientId, redirectUri }) {
     const client = clientId !== undefined && isClientId(clientId) ? await clients.find(clientId) : undefined
-    if (client === undefined)
-      throw new DomainError('invalid_request', 'the application is not known here', { fault: 'unknown_client' })
+    if (client === undefined) throw unknownClient()
     const [first, ...others] = client.redirectUris
-    if (first === undefined) {
-      throw new DomainError('invalid_request', 'the application has no address to return to', {
-        fault: 'no_redirect_uri'
-      })
-    }
+    if (first === undefined) throw noRedirectUri()
     if (redirectUri === undefined) {
       if (others.length === 0) return { client, redirectUri: first }
-      throw new DomainError(
-        'invalid_request',
-        'the application registered several addresses, and the request does not say to which of them to return',
-        { fault: 'unnamed_redirect_uri' }
-      )
+      throw unnamedRedirectUri()
     }
-    if (!client.redirectUris.some(registered => isSameRedirect(redirectUri, registered))) {
-      throw new DomainError('invalid_request', 'the address to return to is none that the application registered', {
-        fault: 'other_redirect_uri'
-      })
-    }
+    if (!client.redirectUris.some(registered => isSameRedirect(redirectUri, registered))) throw otherRedirectUri()
     return { client, redirectUri }
   },
 

@@ -1,7 +1,7 @@
-import { DomainError } from './errors.js'
 import { couldBeIssued } from './issuing.js'
 import type { AccessToken } from './model.js'
 import type { Ports } from './ports.js'
+import { insufficientScope, invalidToken, tokenRequired } from './refusals.js'
 import { anyCovers } from './scope.js'
 
 /** What a resource server does with a token (RFC 6750). */
@@ -20,18 +20,11 @@ export const createBearerUseCases = ({
   clock
 }: Pick<Ports, 'tokens' | 'secrets' | 'clock'>): BearerUseCases => ({
   async verifyBearer(accessToken, requiredScope) {
-    if (accessToken === undefined)
-      throw new DomainError('token_required', 'a bearer access token is required: log in for one and send it')
+    if (accessToken === undefined) throw tokenRequired()
     const token = couldBeIssued(accessToken) ? await tokens.findByAccess(await secrets.digest(accessToken)) : undefined
-    if (token === undefined || token.expiresAt <= clock.now()) {
-      throw new DomainError('invalid_token', 'the access token is unknown, expired or revoked: get a new one')
-    }
+    if (token === undefined || token.expiresAt <= clock.now()) throw invalidToken()
     if (requiredScope !== undefined && !anyCovers(token.scopes, requiredScope)) {
-      throw new DomainError(
-        'insufficient_scope',
-        'the access token lacks the scope for this: get one that has the scope',
-        { requiredScope }
-      )
+      throw insufficientScope(requiredScope)
     }
     return token
   }

@@ -1,7 +1,7 @@
-import { DomainError } from './errors.js'
 import { type Origin, originOf } from './events.js'
 import type { Client } from './model.js'
 import type { AllPorts } from './ports.js'
+import { invalidClient, unauthenticated } from './refusals.js'
 
 /** The id and the secret that a request presents. A public client sends an empty secret or none. */
 export interface ClientCredentials {
@@ -39,10 +39,7 @@ export const createClientAuthentication = ({
     async authenticateClient(candidates, origin) {
       if (candidates.length === 0) {
         events.emit({ event: FAILED, ...originOf(origin), reason: 'no_credentials' })
-        throw new DomainError(
-          'invalid_client',
-          'the client must authenticate: send its id and secret by HTTP Basic or in the form'
-        )
+        throw unauthenticated()
       }
       let known: Client | undefined
       for (const { id, secret } of candidates) {
@@ -52,10 +49,7 @@ export const createClientAuthentication = ({
       }
       if (known === undefined) events.emit({ event: FAILED, ...originOf(origin), reason: 'unknown_client' })
       else events.emit({ event: FAILED, client: known.id, ...originOf(origin), reason: 'wrong_secret' })
-      throw new DomainError(
-        'invalid_client',
-        'the client is unknown or its secret is wrong: send the id and secret of a client by HTTP Basic or in the form'
-      )
+      throw invalidClient()
     }
   }
 }

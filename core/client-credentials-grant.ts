@@ -2,6 +2,7 @@ import { DomainError } from './errors.js'
 import { aboutGrant } from './events.js'
 import { answerOf, type IssuingPolicy, newGrant, tokenOf } from './issuing.js'
 import type { AllPorts } from './ports.js'
+import { publicForItself } from './refusals.js'
 import { grantScopes, parseScope } from './scope.js'
 import type { GrantHandler } from './token-request.js'
 
@@ -16,9 +17,7 @@ export const createClientCredentialsGrant = (
   find: async () => {},
 
   async issue(client, request) {
-    if (client.secretDigest === undefined) {
-      throw new DomainError('unauthorized_client', 'a public client cannot get a token for itself: log a user in')
-    }
+    if (client.secretDigest === undefined) throw publicForItself()
     const scopes = grantScopes(parseScope(request.scope), client.allowedScopes)
     const now = clock.now()
     const grant = await newGrant(undefined, client, scopes, now, secrets, policy)

@@ -1,8 +1,8 @@
-import { DomainError } from './errors.js'
 import { aboutGrant } from './events.js'
 import { answerOf, couldBeIssued, type IssuingPolicy, newPair, tokenOf } from './issuing.js'
 import type { Client } from './model.js'
 import type { AllPorts, StoredCode } from './ports.js'
+import { invalidCode } from './refusals.js'
 import { type GrantHandler, requireParameter, type TokenRequest } from './token-request.js'
 
 /** RFC 6749 section 4.1.3 with RFC 7636 section 4.6. Throws `invalid_request` and `invalid_grant`. */
@@ -62,9 +62,3 @@ export const createCodeGrant = (
 
 /** RFC 7636 section 4.1. */
 const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/
-
-const invalidCode = (): DomainError =>
-  new DomainError(
-    'invalid_grant',
-    'the code is unknown, expired, used, or bound to another client, redirect URI or verifier: log in for a new one'
-  )

@@ -1,7 +1,6 @@
 import type { ClientAuthentication, ClientCredentials } from './client-authentication.js'
 import { createClientCredentialsGrant } from './client-credentials-grant.js'
 import { createCodeGrant } from './code-grant.js'
-import { DomainError } from './errors.js'
 import type { TokenAnswer } from './issuing.js'
 import type { Login } from './login.js'
 import type { Client } from './model.js'
@@ -9,6 +8,7 @@ import { createPasswordGrant } from './password-grant.js'
 import type { Policy } from './policy.js'
 import type { AllPorts } from './ports.js'
 import { createRefreshGrant } from './refresh-grant.js'
+import { otherGrantType, unsupportedGrantType } from './refusals.js'
 import { type GrantHandler, requireParameter, type TokenRequest } from './token-request.js'
 
 /** Serves a request for one grant type, once the client is authenticated. */
@@ -18,12 +18,7 @@ const serveWith =
   <Found>({ find, issue }: GrantHandler<Found>): Serve =>
   async (authentication, request) => {
     const [client, found] = await Promise.all([authentication, find(request)])
-    if (!client.grantTypes.includes(requireParameter('grant_type', request.grantType))) {
-      throw new DomainError(
-        'unauthorized_client',
-        'the client is not allowed this grant_type: send one that it was given'
-      )
-    }
+    if (!client.grantTypes.includes(requireParameter('grant_type', request.grantType))) throw otherGrantType()
     return issue(client, request, found)
   }
 
@@ -67,7 +62,7 @@ export const createTokenUseCases = (
   const serveUnsupported: Serve = async (authentication, request) => {
     await authentication
     requireParameter('grant_type', request.grantType)
-    throw new DomainError('unsupported_grant_type', `grant_type must be one of ${grantTypes.join(', ')}`)
+    throw unsupportedGrantType(grantTypes)
   }
   const serve: Serve = (authentication, request) =>
     (handlers.get(request.grantType ?? '') ?? serveUnsupported)(authentication, request)

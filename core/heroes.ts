@@ -1,6 +1,6 @@
-import { DomainError } from './errors.js'
 import type { Hero, NewHero } from './model.js'
 import type { HeroQuery, Ports } from './ports.js'
+import { nameTaken, noSuchHero } from './refusals.js'
 import { requireText } from './text.js'
 
 /** Some heroes of a longer list. */
@@ -83,7 +83,3 @@ export const requireValidHero = (hero: NewHero): NewHero => {
   requireText('name', hero.name, 1, 255)
   return hero
 }
-
-const noSuchHero = (): DomainError =>
-  new DomainError('not_found', 'no hero has this id: send that of a hero in the list')
-const nameTaken = (): DomainError => new DomainError('conflict', 'a hero with this name exists: choose another name')

@@ -53,6 +53,7 @@ export type {
   UserStore
 } from './ports.js'
 export { isRedirectUri } from './redirect-uri.js'
+export * as refusals from './refusals.js'
 export type { Introspection, RevocationUseCases } from './revocation.js'
 export { isScopeToken } from './scope.js'
 export type { ScopeTextUseCases } from './scope-texts.js'

@@ -1,8 +1,8 @@
-import { DomainError } from './errors.js'
 import { aboutGrant } from './events.js'
 import { answerOf, type IssuingPolicy, newGrant, newPair, tokenOf } from './issuing.js'
 import { emitLogin, type Login, type LoginFound } from './login.js'
 import type { AllPorts } from './ports.js'
+import { wrongCredentials } from './refusals.js'
 import { grantScopes, parseScope } from './scope.js'
 import { type GrantHandler, requireParameter } from './token-request.js'
 
@@ -34,6 +34,6 @@ export const createPasswordGrant = (
         return answerOf(pair, token, now)
       }
     }
-    throw new DomainError('invalid_grant', 'the username or the password is wrong: check both')
+    throw wrongCredentials()
   }
 })

@@ -1,10 +1,10 @@
-import { DomainError } from './errors.js'
 import { aboutGrant } from './events.js'
 import { secondsAfter } from './instants.js'
 import { answerOf, couldBeIssued, type IssuingPolicy, type TokenAnswer, tokenOf } from './issuing.js'
 import type { Client, Grant } from './model.js'
 import type { Policy } from './policy.js'
 import type { AllPorts, RefreshToken } from './ports.js'
+import { invalidRefreshToken, publicRefresh, scopeBeyondGrant } from './refusals.js'
 import { anyCovers, grantScopes, parseScope } from './scope.js'
 import { type GrantHandler, requireParameter, type TokenRequest } from './token-request.js'
 
@@ -43,11 +43,11 @@ export const createRefreshGrant = (
       if (await grants.revoke(grant.id, clock.now())) {
         events.emit({ event: 'grant.stolen', ...aboutGrant(grant, request), reason: 'refresh_token' })
       }
-      throw invalidGrant()
+      throw invalidRefreshToken()
     }
     const pair = await secrets.successor(requireRefreshToken(request), spent.nonce)
     const first = await tokens.findByRefresh(await secrets.digest(pair.refreshToken))
-    if (first === undefined) throw invalidGrant()
+    if (first === undefined) throw invalidRefreshToken()
     requireWithin(first.scopes, grantScopes(parseScope(request.scope), client.allowedScopes))
     events.emit({ event: 'refresh.repeated', ...aboutGrant(grant, request) })
     return answerOf(pair, first, clock.now())
@@ -57,16 +57,14 @@ export const createRefreshGrant = (
     find,
 
     async issue(client, request, { at, token }) {
-      if (client.secretDigest === undefined) {
-        throw new DomainError('unauthorized_client', 'a public client has no refresh tokens: log in again')
-      }
+      if (client.secretDigest === undefined) throw publicRefresh()
       const refreshToken = requireRefreshToken(request)
       const requested = parseScope(request.scope)
       if (token === undefined || token.grant.clientId !== client.id || token.grant.expiresAt <= at) {
-        throw invalidGrant()
+        throw invalidRefreshToken()
       }
       if (token.spent !== undefined) return repeat(client, request, token, at)
-      if (token.refreshExpiresAt === undefined || token.refreshExpiresAt <= at) throw invalidGrant()
+      if (token.refreshExpiresAt === undefined || token.refreshExpiresAt <= at) throw invalidRefreshToken()
       const scopes = narrow(client, token.grant, requested)
       const nonce = await secrets.nonce()
       const pair = await secrets.successor(refreshToken, nonce)
@@ -78,7 +76,7 @@ export const createRefreshGrant = (
       // Another call has spent the token, or its grant has ended. Only a new look-up can tell: the first one saw the
       // token unspent. The two were under way at once, so this one is judged as if it had come when the token was spent.
       const { token: lost } = await find(request)
-      if (lost === undefined) throw invalidGrant()
+      if (lost === undefined) throw invalidRefreshToken()
       return repeat(client, request, lost, lost.spent?.at ?? at)
     }
   }
@@ -97,13 +95,5 @@ const narrow = (client: Client, grant: Grant, requested: readonly string[]): rea
 }
 
 const requireWithin = (granted: readonly string[], scopes: readonly string[]): void => {
-  if (!scopes.every(scope => anyCovers(granted, scope))) {
-    throw new DomainError('invalid_scope', 'the scope goes beyond what was granted: request less, or leave scope out')
-  }
+  if (!scopes.every(scope => anyCovers(granted, scope))) throw scopeBeyondGrant()
 }
-
-const invalidGrant = (): DomainError =>
-  new DomainError(
-    'invalid_grant',
-    'the refresh token is unknown, expired, ended or issued to another client: log in again'
-  )

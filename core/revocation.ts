@@ -1,8 +1,8 @@
-import { DomainError } from './errors.js'
 import { aboutGrant, type Origin } from './events.js'
 import { couldBeIssued } from './issuing.js'
 import type { Client } from './model.js'
 import type { AllPorts } from './ports.js'
+import { missingParameter, publicIntrospection, tokenOfAnother } from './refusals.js'
 
 /** The response of RFC 7662 section 2.2 for an active token. */
 export interface Introspection {
@@ -52,9 +52,7 @@ export const createRevocationUseCases = ({
       if (!couldBeIssued(token)) return
       const { digest, refresh, grant } = await find(token)
       if (grant === undefined) return
-      if (grant.clientId !== client.id) {
-        throw new DomainError('invalid_grant', 'the token was issued to another client: send one of your own')
-      }
+      if (grant.clientId !== client.id) throw tokenOfAnother()
       if (refresh === undefined) return tokens.revokeAccess(digest, clock.now())
       if (await grants.revoke(grant.id, clock.now())) {
         events.emit({ event: 'grant.revoked', ...aboutGrant(grant, origin), reason: 'client' })
@@ -62,9 +60,7 @@ export const createRevocationUseCases = ({
     },
 
     async introspectToken(client, secret) {
-      if (client.secretDigest === undefined) {
-        throw new DomainError('unauthorized_client', 'a public client may not introspect: use one that has a secret')
-      }
+      if (client.secretDigest === undefined) throw publicIntrospection()
       const token = requireToken(secret)
       if (!couldBeIssued(token)) return undefined
       const { access, refresh, grant } = await find(token)
@@ -91,6 +87,6 @@ export const createRevocationUseCases = ({
 }
 
 const requireToken = (token: string | undefined): string => {
-  if (token === undefined) throw new DomainError('invalid_request', 'token is missing: send it')
+  if (token === undefined) throw missingParameter('token')
   return token
 }

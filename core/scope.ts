@@ -1,4 +1,4 @@
-import { DomainError } from './errors.js'
+import { scopeMalformed, scopeNotAllowed, scopeTooLong } from './refusals.js'
 
 /** The `scope-token` of RFC 6749 section 3.3. */
 const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/
@@ -20,19 +20,12 @@ const LONGEST_SCOPE = 4096
  * parts or characters.
  */
 export const parseScope = (scope = ''): readonly string[] => {
-  if (scope.length > LONGEST_SCOPE) throw tooLong()
+  if (scope.length > LONGEST_SCOPE) throw scopeTooLong()
   const tokens = new Set(scope.split(' ').filter(part => part !== ''))
-  if (tokens.size > MOST_SCOPES) throw tooLong()
-  if (![...tokens].every(isScopeToken))
-    throw new DomainError(
-      'invalid_scope',
-      'the scope is malformed: send names without quotes and backslashes, with spaces between them'
-    )
+  if (tokens.size > MOST_SCOPES) throw scopeTooLong()
+  if (![...tokens].every(isScopeToken)) throw scopeMalformed()
   return [...tokens]
 }
-
-const tooLong = (): DomainError =>
-  new DomainError('invalid_scope', `a scope has at most ${MOST_SCOPES} parts and ${LONGEST_SCOPE} characters`)
 
 /** Splits a scope: `a:b.read` has the path `['a', 'b']` and the modifier `read`. */
 const parts = (scope: string): { readonly path: readonly string[]; readonly modifier: string | undefined } => {
@@ -62,11 +55,6 @@ export const anyCovers = (granted: readonly string[], required: string): boolean
  */
 export const grantScopes = (requested: readonly string[], allowed: readonly string[]): readonly string[] => {
   const granted = requested.filter(scope => anyCovers(allowed, scope))
-  if (requested.length > 0 && granted.length === 0) {
-    throw new DomainError(
-      'invalid_scope',
-      'the client is allowed none of the requested scopes: request others, or none'
-    )
-  }
+  if (requested.length > 0 && granted.length === 0) throw scopeNotAllowed()
   return granted
 }

@@ -1,4 +1,4 @@
-import { DomainError } from './errors.js'
+import { textOfOtherLength, unstorableText } from './refusals.js'
 
 /** The length in code points, which PostgreSQL counts as well. */
 export const lengthOf = (text: string): number => {
@@ -19,10 +19,8 @@ export const isStorable = (text: string): boolean => !/[\0\p{Surrogate}]/u.test(
 export const requireText = (field: string, text: string, min: number, max: number): string => {
   // A code point has at most two code units. This comparison comes first, so that no megabytes are searched or counted.
   const isFarTooLong = text.length > 2 * max
-  if (!isFarTooLong && !isStorable(text)) {
-    throw new DomainError('invalid_input', `${field} holds a NUL or a lone surrogate: leave it out`)
-  }
+  if (!isFarTooLong && !isStorable(text)) throw unstorableText(field)
   const length = isFarTooLong ? Number.POSITIVE_INFINITY : lengthOf(text)
   if (length >= min && length <= max) return text
-  throw new DomainError('invalid_input', `${field} must have ${min} to ${max} characters`)
+  throw textOfOtherLength(field, min, max)
 }

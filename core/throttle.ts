@@ -1,9 +1,9 @@
-import { DomainError } from './errors.js'
 import { type Origin, originOf } from './events.js'
 import { latest, secondsAfter, secondsUntil } from './instants.js'
 import type { Client, Digest, User } from './model.js'
 import { type Policy, REQUEST_SECONDS } from './policy.js'
 import type { AllPorts, AttemptLimit, FullWindow } from './ports.js'
+import { tooManyLogins } from './refusals.js'
 
 /** An attempt to log in that is counted and has no verdict yet. */
 export interface CountedAttempt {
@@ -79,9 +79,7 @@ export const createThrottle = (
       events.emit({ event: 'login.throttled', client: client.id, ...originOf(origin), reason })
       // An attempt under way may succeed at any moment and make room.
       const until = endOfFailures(limits, full, now) ?? now
-      throw new DomainError('too_many_attempts', 'too many logins were tried: wait before the next', {
-        retryAfterSeconds: secondsUntil(until, now)
-      })
+      throw tooManyLogins(secondsUntil(until, now))
     }
   }
 }

@@ -1,7 +1,7 @@
-import { DomainError } from './errors.js'
 import type { Origin } from './events.js'
 import type { TokenAnswer } from './issuing.js'
 import type { Client } from './model.js'
+import { missingParameter } from './refusals.js'
 
 /** The access token request of RFC 6749 for any grant type, unchecked. */
 export interface TokenRequest extends Origin {
@@ -25,6 +25,6 @@ export interface GrantHandler<Found> {
 
 /** The value of a parameter that the grant type needs. Throws `invalid_request` when it is missing. */
 export const requireParameter = (name: string, value: string | undefined): string => {
-  if (value === undefined) throw new DomainError('invalid_request', `${name} is missing: send it`)
+  if (value === undefined) throw missingParameter(name)
   return value
 }

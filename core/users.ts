@@ -5,6 +5,7 @@ import type { Digest, User } from './model.js'
 import { toNfc } from './nfc.js'
 import type { Policy } from './policy.js'
 import type { AllPorts, UserQuery } from './ports.js'
+import { tooManyRegistrations, usernameTaken } from './refusals.js'
 import { isStorable, lengthOf, requireText } from './text.js'
 
 /** In code points, in the form NFC. */
@@ -78,13 +79,7 @@ export const createUserUseCases = (
     const now = clock.now()
     const full = await attempts.take([{ key, most: policy.registerAttempts }], now, policy.loginWindowSeconds)
     if (full === undefined) return key
-    throw new DomainError(
-      'too_many_attempts',
-      'too many users were registered from this address: wait before the next',
-      {
-        retryAfterSeconds: secondsUntil(latest(now, ...full.map(({ endsAt }) => endsAt)), now)
-      }
-    )
+    throw tooManyRegistrations(secondsUntil(latest(now, ...full.map(({ endsAt }) => endsAt)), now))
   }
 
   /** Undefined when the username is taken. */
@@ -106,9 +101,7 @@ export const createUserUseCases = (
         if (isCounted) await attempts.giveBack(counted, undefined).catch(() => {})
         throw error
       })
-      if (user === undefined) {
-        throw new DomainError('conflict', 'a user with this username exists: choose another username')
-      }
+      if (user === undefined) throw usernameTaken()
       const event = origin === undefined ? 'user.added' : 'user.registered'
       events.emit({ event, user: user.id, ...originOf(origin) })
       return named(user)

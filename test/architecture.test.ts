@@ -26,11 +26,11 @@ const ROOMS: Record<string, { readonly rooms: readonly string[]; readonly packag
     packages: ['node:', '@fastify/helmet', '@fastify/accept-negotiator']
   },
   'app/http/routes': {
-    rooms: ['core', 'app/http', 'app/http/pages'],
+    rooms: ['core', 'app/http', 'app/http/pages', 'app/http/openapi'],
     packages: ['node:', 'fastify', '@fastify/', '@sinclair/typebox']
   },
   'app/http/openapi': {
-    rooms: ['core', 'app/http', 'app/http/routes', 'app/http/pages'],
+    rooms: ['core', 'app/http', 'app/http/pages'],
     packages: ['fastify', '@fastify/swagger', '@sinclair/typebox']
   },
   'app/http/server.ts': {

@@ -1,5 +1,7 @@
 import type { FastifyRequest } from 'fastify'
-import { couldBeIssued, DomainError, type UseCases } from '../../core/index.js'
+import { couldBeIssued, DomainError, refusals, type UseCases } from '../../core/index.js'
+
+const BEARER = /^bearer /i
 
 /**
  * The bearer token in an `Authorization` header (RFC 6750 section 2.1). Undefined when the header is absent, has
@@ -7,8 +9,6 @@ import { couldBeIssued, DomainError, type UseCases } from '../../core/index.js'
  */
 const bearerToken = (authorization = ''): string | undefined =>
   BEARER.test(authorization) ? authorization.slice('bearer '.length).trim() || undefined : undefined
-
-const BEARER = /^bearer /i
 
 /** Throws or rejects unless the request's access token is valid and, where `scope` is given, covers it. */
 export type BearerCheck = (request: FastifyRequest, scope: string | undefined) => Promise<unknown>
@@ -18,11 +18,16 @@ export const createBearerCheck =
   (request, scope) => {
     const token = bearerToken(request.headers.authorization)
     // A throw, not a rejection, so that the work which would run beside the check is not started.
-    if (token !== undefined && !couldBeIssued(token)) {
-      throw new DomainError('invalid_token', 'the access token is malformed: send it as it was issued')
-    }
+    if (token !== undefined && !couldBeIssued(token)) throw bearerRefusals.malformedToken()
     return useCases.verifyBearer(token, scope)
   }
+
+/** What a {@link BearerCheck} throws. */
+export const bearerRefusals = {
+  tokenRequired: refusals.tokenRequired,
+  malformedToken: () => new DomainError('invalid_token', 'the access token is malformed: send it as it was issued'),
+  invalidToken: refusals.invalidToken
+}
 
 /**
  * Resolves to the result of the work once the check has passed, and rejects with the check's refusal whatever the work

@@ -1,5 +1,6 @@
-import { type ClientCredentials, DomainError } from '../../core/index.js'
+import { type ClientCredentials, DomainError, refusals } from '../../core/index.js'
 import type { Form } from './bodies/forms.js'
+import { siteRefusals } from './refusals.js'
 
 const BASIC = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i
 /** An interceptor of the client's may send its bearer token everywhere. That is no credential of a client. */
@@ -17,21 +18,29 @@ export const clientCredentials = (authorization: string | undefined, form: Form)
   if (authorization === undefined || OTHER_SCHEME.test(authorization)) {
     return id === undefined ? [] : [{ id, secret }]
   }
-  if (secret !== undefined) {
-    throw new DomainError(
-      'invalid_request',
-      'the client authenticates both in the header and in the body: send its secret in one of them'
-    )
-  }
+  if (secret !== undefined) throw clientRefusals.twiceAuthenticated()
   const candidates = basicCredentials(authorization)
   if (id === undefined || candidates.length === 0) return candidates
   const agreeing = candidates.filter(candidate => candidate.id === id)
-  if (agreeing.length === 0)
-    throw new DomainError(
+  if (agreeing.length === 0) throw clientRefusals.contradictingId()
+  return agreeing
+}
+
+/** Of clients that authenticate: what {@link clientCredentials} throws, and what `authenticateClient` does. */
+export const clientRefusals = {
+  ...siteRefusals,
+  unauthenticated: refusals.unauthenticated,
+  twiceAuthenticated: () =>
+    new DomainError(
+      'invalid_request',
+      'the client authenticates both in the header and in the body: send its secret in one of them'
+    ),
+  contradictingId: () =>
+    new DomainError(
       'invalid_request',
       'client_id contradicts the header: send the same id in both, or client_id in neither'
-    )
-  return agreeing
+    ),
+  invalidClient: refusals.invalidClient
 }
 
 const basicCredentials = (authorization: string): readonly ClientCredentials[] => {

@@ -1,10 +1,13 @@
-import { methodsAt } from './errors.js'
 import { UNCACHED, vary } from './headers.js'
 import type { Http } from './http.js'
+import { configAt, methodsAt } from './paths.js'
 
-/** The paths that pages of other origins may call. `/auth/code` answers people, and `/auth/introspect` servers. */
-const OPEN_PATH =
-  /^\/(?:heroes(?:\/[^/?]+)?|register|auth\/(?:token|revoke)|\.well-known\/oauth-authorization-server(?:\/[^?]*)?|openapi\.json)(?:\?|$)/
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether pages of the listed origins may call the route. False by default. */
+    cors?: boolean
+  }
+}
 
 /** What a page may read beside the headers that every page may read. */
 const EXPOSED = { 'access-control-expose-headers': 'link, retry-after, www-authenticate' }
@@ -17,14 +20,14 @@ const PREFLIGHT = {
 }
 
 /**
- * Lets browsers show answers to pages of these origins (CORS, in the Fetch standard), refusals too. Without an origin
- * no request is looked at. Called before the routes are registered.
+ * Lets browsers show the answers of routes with `cors` to pages of these origins (CORS, in the Fetch standard), refusals
+ * too. Without an origin no request is looked at. Called before the routes are registered.
  */
 export const openToOrigins = (http: Http, origins: readonly string[]): void => {
   if (origins.length === 0) return
   const open = new Set<string | undefined>(origins)
   http.addHook('onRequest', (request, reply, done) => {
-    if (!OPEN_PATH.test(request.url)) return done()
+    if (!configAt(request).cors) return done()
     // Without `Origin` too: a cache must not give that answer to a page.
     vary(reply, 'origin')
     const { origin } = request.headers

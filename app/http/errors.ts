@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify'
 import { DomainError, type ErrorCode, type Fault } from '../../core/index.js'
 import { type Headers, UNCACHED } from './headers.js'
+import { configAt, methodsAt } from './paths.js'
 import { traceIdOf } from './trace.js'
 
 const STATUSES = {
@@ -126,22 +127,12 @@ export const createErrorHandler =
     reply.code(answer.status).headers(answer.headers).send(answer.body)
   }
 
-const errorFormOf = ({ is404, url, routeOptions: { config } }: FastifyRequest): ErrorForm => {
-  return is404 ? errorFormAt(url) : (config.errorForm ?? 'json')
-}
-
-/** The form for a request whose path or method matches no route, so that no group has declared one. */
-const errorFormAt = (target: string): ErrorForm => {
-  if (/^\/auth\/code(?:\?|$)/.test(target)) return 'page'
-  return target.startsWith('/auth/') ? 'oauth' : 'json'
-}
+/** Under `/auth/` a path without a route answers in OAuth's form too. */
+const errorFormOf = (request: FastifyRequest): ErrorForm =>
+  configAt(request).errorForm ?? (request.is404 && request.url.startsWith('/auth/') ? 'oauth' : 'json')
 
 export const noSuchPath = (): HttpError =>
   new HttpError(404, 'there is nothing at this path: /openapi.json lists the paths')
-
-/** The methods that the path of the request has. */
-export const methodsAt = ({ server, url }: FastifyRequest): readonly string[] =>
-  server.supportedMethods.filter(method => server.findRoute({ method, url }) !== null)
 
 const noRoute = (request: FastifyRequest): HttpError => {
   const allowed = methodsAt(request)

@@ -12,7 +12,6 @@ import {
   fastify,
   type preParsingHookHandler
 } from 'fastify'
-import { DomainError } from '../../core/index.js'
 import { createBodyMemory, discard, unreadable } from './bodies/arrival.js'
 import { trustedProxies } from './client-address.js'
 import { compress } from './compression.js'
@@ -21,11 +20,11 @@ import {
   createErrorHandler,
   describeInvalid,
   type ErrorPage,
-  HttpError,
   type LogFailure,
   noSuchPath
 } from './errors.js'
 import { constantHeaders } from './headers.js'
+import { notePaths } from './paths.js'
 import { connectionOf, endConnection, endConnectionIfLast, endGentlyOnceSent } from './protocol/connections.js'
 import { createDeadlines } from './protocol/deadlines.js'
 import { CONNECTIONS, HEAD_BYTES, TIME_LIMITS } from './protocol/limits.js'
@@ -33,6 +32,7 @@ import { createParserErrors, MALFORMED_REQUEST } from './protocol/parser-errors.
 import { cutOffReaders } from './protocol/readers.js'
 import { doubtOfLength, faultInHead, hasBody, originForm } from './protocol/request-head.js'
 import { createScheduling } from './protocol/scheduling.js'
+import { bodyRefusals, tooLate } from './refusals.js'
 
 /** Takes the types of a route's request and answer from its TypeBox schemas. */
 export interface TypeBox extends FastifyTypeProvider {
@@ -106,7 +106,7 @@ export const createHttp = ({
   const largeBody = createBodyMemory(bodyMemory, bodyLimit)
   const deadlines = createDeadlines(answerMilliseconds, reply => {
     // An answer that the route's handler makes later is dropped, because its reply is sent.
-    if (!reply.request.raw.socket.destroyed) reply.send(tooLate(reply))
+    if (!reply.request.raw.socket.destroyed) reply.send(tooLate(reply.request.routeOptions.config.whenLate))
   })
 
   const http = fastify({
@@ -145,6 +145,7 @@ export const createHttp = ({
     clientErrorHandler: parserErrors.refuse
   }).withTypeProvider<TypeBox>()
 
+  notePaths(http)
   // A route reads a body only when its group says of which kind: see bodies/.
   http.removeAllContentTypeParsers()
   http.setErrorHandler(handleError)
@@ -174,10 +175,10 @@ export const createHttp = ({
       log.logger.warn('a proxy is in front and TRUST_PROXY does not name it: all of its clients count as one address')
     }
     reply.headers(headers)
-    if (doubt !== undefined) return done(new HttpError(400, doubt))
-    if (!isInTime) return done(tooLate(reply))
+    if (doubt !== undefined) return done(doubt)
+    if (!isInTime) return done(tooLate(reply.request.routeOptions.config.whenLate))
     const fault = faultInHead(request.raw)
-    if (fault !== undefined) return done(new HttpError(400, fault))
+    if (fault !== undefined) return done(fault)
     if (NO_ROUTE.test(request.url)) return done(noSuchPath())
     done()
   })
@@ -190,8 +191,7 @@ export const createHttp = ({
       return done()
     }
     const coding = headers['content-encoding']
-    if (coding !== undefined && coding.toLowerCase() !== 'identity')
-      return done(new HttpError(415, 'the body has a content coding: send it without Content-Encoding'))
+    if (coding !== undefined && coding.toLowerCase() !== 'identity') return done(bodyRefusals.coded())
     if (!raw.complete) {
       const connection = connectionOf(raw.socket)
       // Refused as soon as it is read, behind what its type is refused for.
@@ -254,10 +254,3 @@ type SendHookDone = (error?: Error | null, payload?: unknown) => void
 
 const isForwarded = ({ headers }: FastifyRequest): boolean =>
   headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined
-
-/** The error of a late answer, with the advice of its route. */
-const tooLate = ({ request }: FastifyReply): DomainError => {
-  const { whenLate } = request.routeOptions.config
-  const advice = whenLate === undefined ? '' : `: ${whenLate}`
-  return new DomainError('unavailable', `the answer took too long${advice}`, { retryAfterSeconds: 1 })
-}

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { DomainError } from '../../core/index.js'
-import { HttpError } from './errors.js'
+import { siteRefusals } from './refusals.js'
 
 /** An onRequest hook that refuses what a browser sends for a page of another site. */
 export type SiteCheck = (request: FastifyRequest) => Promise<void>
@@ -33,7 +33,7 @@ export const refuseCallsOfOtherSites =
         ? origin !== undefined && /^https?:/i.test(origin) && origin !== webOrigin(publicUrl)
         : site === 'cross-site' || site === 'same-site'
     if (foreign && !origins.includes(String(origin))) {
-      throw new HttpError(403, 'another website sent this request: send it from an application or a server')
+      throw siteRefusals.otherSite()
     }
   }
 

@@ -12,6 +12,7 @@ import { callbackRoutes } from './routes/callback.js'
 import { docsRoutes } from './routes/docs.js'
 import { healthRoutes } from './routes/health.js'
 import { heroRoutes } from './routes/heroes.js'
+import { introspectionRoutes } from './routes/introspection.js'
 import { metadataRoutes } from './routes/metadata.js'
 import { type Figures, metricsRoutes } from './routes/metrics.js'
 import { openApiRoutes } from './routes/openapi.js'
@@ -110,6 +111,7 @@ export const buildServer = ({
   tokenRoutes(http, useCases, publicUrl, corsOrigins)
   authorizeRoutes(http, useCases, publicUrl, { name: serviceName, signupUrl, resetUrl })
   revocationRoutes(http, useCases, publicUrl, corsOrigins)
+  introspectionRoutes(http, useCases, publicUrl)
   if (callbackPage) callbackRoutes(http, publicUrl)
   metadataRoutes(http, publicUrl)
   docsRoutes(http, publicUrl)
@@ -117,8 +119,7 @@ export const buildServer = ({
   openApiRoutes(http, async () => {
     // Imported only when somebody asks for the document, so that the start takes no longer for it.
     const { createDocument } = await import('./openapi/document.js')
-    const described = { protectHeroes, readScope, writeScope, registrationOpen, passwordMinLength, bodyLimit }
-    return createDocument(routes, { ...described, version, publicUrl: publicUrl() })
+    return createDocument(routes, { readScope, writeScope, bodyLimit, version, publicUrl: publicUrl() })
   })
   return http
 }

@@ -53,10 +53,15 @@ export const sendStaticFile = async (
   reply: FastifyReply,
   file: StaticFile
 ): Promise<Buffer> => {
-  const { version, plain, zipped } = await file.content()
+  const content = await file.content()
   // An address of another version may come from another instance, which has other files.
-  const isVersion = request.url.endsWith(`?v=${version}`)
+  const isVersion = request.url.endsWith(`?v=${content.version}`)
   reply.type(file.type).header('cache-control', isVersion ? 'public, max-age=31536000, immutable' : 'no-store')
+  return inCoding(content, request, reply)
+}
+
+/** The content as the client takes it, compressed or not. Sets the headers that say so. */
+export const inCoding = ({ plain, zipped }: Content, request: FastifyRequest, reply: FastifyReply): Buffer => {
   if (!acceptsGzip(request.headers['accept-encoding'])) return plain
   vary(reply, 'accept-encoding')
   reply.header('content-encoding', 'gzip')

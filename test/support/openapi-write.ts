@@ -1,9 +1,7 @@
-// Writes the committed OpenAPI document and the types of its client: `npm run openapi`.
+// Writes the committed OpenAPI document: `npm run openapi`.
 
 import { writeFileSync } from 'node:fs'
-import { SNAPSHOT, TYPES } from './openapi.js'
-import { makeSnapshots } from './openapi-snapshots.js'
+import { SNAPSHOT } from './openapi.js'
+import { makeSnapshot } from './openapi-snapshots.js'
 
-const { document, types } = await makeSnapshots()
-writeFileSync(SNAPSHOT, document)
-writeFileSync(TYPES, types)
+writeFileSync(SNAPSHOT, await makeSnapshot())

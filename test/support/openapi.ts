@@ -41,9 +41,6 @@ export const SNAPSHOT = 'test/app/http/openapi/document.json'
 /** The options of a service that has every route and every answer, a closed registration aside. */
 export const WHOLE = { readScope: 'heroes:read', writeScope: 'heroes:write', callbackPage: true }
 
-/** The file with the types that openapi-typescript makes of the document. `npm run openapi` writes it. */
-export const TYPES = 'test/app/http/openapi/client-types.ts'
-
 export const readSnapshot = (): Document => JSON.parse(readFileSync(SNAPSHOT, 'utf8'))
 
 export interface Answered {

@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable, Transform, Writable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
-import { DomainError } from '../../../core/index.js'
+import type { DomainError } from '../../../core/index.js'
 import { endConnection, whenOver } from '../protocol/connections.js'
 import { TIME_LIMITS } from '../protocol/limits.js'
+import { bodyRefusals } from '../refusals.js'
 
 /** In bytes. Bodies up to this length are always read and never counted. */
 const SMALL_BODY = 65_536
@@ -32,7 +33,7 @@ export const createBodyMemory = (bytes: number, bodyLimit: number): ((reply: Fas
 
   const refusal = (reply: FastifyReply): DomainError => {
     endConnection(reply)
-    return new DomainError('overloaded', 'too many large bodies are being read', { retryAfterSeconds: 1 })
+    return bodyRefusals.tooManyBodies()
   }
 
   return reply => {

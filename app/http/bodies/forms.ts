@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
-import { DomainError } from '../../../core/index.js'
 import type { ErrorForm } from '../errors.js'
 import type { Http, HttpPlugin } from '../http.js'
+import { formRefusals, pageRefusals, parameterRefusals, queryRefusals } from '../refusals.js'
 
 /** Parameters by name, each once. A Map, so that `__proto__` is a name like any other. */
 export type Form = ReadonlyMap<string, string>
@@ -28,8 +28,7 @@ export const formRoutes =
  * {@link parseForm} does. A long form is decoded in pieces, each in a turn of the event loop of its own.
  */
 export const formOf = async ({ body }: Pick<FastifyRequest, 'body'>): Promise<Form> => {
-  if (!Buffer.isBuffer(body))
-    throw new DomainError('invalid_request', 'the request has no form: send one as application/x-www-form-urlencoded')
+  if (!Buffer.isBuffer(body)) throw formRefusals.noForm()
   const { form, add } = createForm(false)
   let length = 0
   for (const pair of boundedPairs(body.toString('latin1'))) {
@@ -68,15 +67,14 @@ export const formPairs = (encoded: string, names: ReadonlySet<string>): readonly
 export const queryString = (target: string): string => {
   const query = /\?([^#]*)/.exec(target)?.[1] ?? ''
   // A target is ASCII (RFC 3986 section 2). Node reads its bytes as Latin-1, so any other character would be changed.
-  if (!/^[\x21-\x7e]*$/.test(query))
-    throw refusal('the query string has characters that must be percent-encoded: encode all but printable ASCII')
+  if (!/^[\x21-\x7e]*$/.test(query)) throw queryRefusals.queryNotEncoded()
   return query
 }
 
 /** Throws `invalid_request` when the texts, which a page would repeat, have over 16,384 bytes of UTF-8 together. */
 export const requireShort = (texts: readonly string[]): void => {
   if (texts.reduce((length, text) => length + Buffer.byteLength(text), 0) > MOST_BYTES) {
-    throw tooLong(`the parameters are longer than ${MOST_BYTES} bytes together: send shorter ones`)
+    throw pageRefusals.parametersTooLong()
   }
 }
 
@@ -96,7 +94,7 @@ const createForm = (keepsEmpty: boolean) => {
   const names = new Set<string>()
   const add = (pair: Pair): void => {
     const [name, value] = decodePair(pair)
-    if (names.has(name)) throw refusal('a parameter is repeated: send each one once')
+    if (names.has(name)) throw parameterRefusals.parameterRepeated()
     names.add(name)
     if (keepsEmpty || value !== '') form.set(name, value)
   }
@@ -107,14 +105,14 @@ const createForm = (keepsEmpty: boolean) => {
 const boundedPairs = (encoded: string): readonly Pair[] => {
   const pairs = pairsOf(encoded)
   if (pairs.some(([name, value]) => name.length > MOST_BYTES || value.length > MOST_BYTES)) {
-    throw tooLong(`a parameter is longer than ${MOST_BYTES} bytes: send a shorter one`)
+    throw parameterRefusals.parameterTooLong()
   }
   return pairs
 }
 
 const pairsOf = (encoded: string): readonly Pair[] => {
   const parts = encoded.split('&', MOST_PARAMETERS + 1)
-  if (parts.length > MOST_PARAMETERS) throw tooLong(`there are more than ${MOST_PARAMETERS} parameters: send fewer`)
+  if (parts.length > MOST_PARAMETERS) throw parameterRefusals.tooManyParameters()
   return parts
     .filter(part => part !== '')
     .map(part => {
@@ -139,22 +137,18 @@ const bytesOf = (text: string): string => Buffer.from(text).toString('latin1')
 const decode = (encoded: string): string => {
   const bytes = Buffer.from(encoded, 'latin1')
   const text = isUtf8(bytes) ? decodeEscapes(bytes.toString()) : undefined
-  if (text === undefined) throw refusal('a parameter is not valid UTF-8: encode it as UTF-8')
-  if (text.includes('\0')) throw refusal('a parameter holds a NUL character: leave it out')
+  if (text === undefined) throw parameterRefusals.parameterNoUtf8()
+  if (text.includes('\0')) throw parameterRefusals.parameterWithNul()
   return text
 }
 
 /** Undefined when the escapes are not those of UTF-8. */
 const decodeEscapes = (text: string): string | undefined => {
   if (!/[%+]/.test(text)) return text
-  if (/%(?![\da-f]{2})/i.test(text)) throw refusal('a parameter has a broken percent-escape: write % as %25')
+  if (/%(?![\da-f]{2})/i.test(text)) throw parameterRefusals.brokenEscape()
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {
     return undefined
   }
 }
-
-const refusal = (message: string): DomainError => new DomainError('invalid_request', message)
-
-const tooLong = (message: string): DomainError => new DomainError('invalid_request', message, { fault: 'too_long' })

@@ -2,8 +2,9 @@ import { constants, isUtf8 } from 'node:buffer'
 import { setImmediate as turn } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { FastifyRequest } from 'fastify'
-import { DomainError, isStorable } from '../../../core/index.js'
+import { isStorable } from '../../../core/index.js'
 import type { Http, HttpPlugin } from '../http.js'
+import { jsonRefusals } from '../refusals.js'
 
 /** In bytes. A body becomes one string, and V8 has none that is longer. */
 export const LONGEST_BODY = constants.MAX_STRING_LENGTH
@@ -22,25 +23,22 @@ export const jsonRoutes =
         // All steps together would hold the event loop for more than a tenth of a second.
         const isLong = body.length > LONG_BODY
         if (isLong) await turn()
-        if (isBeyondBounds(body)) throw invalid('the body has more than 1000 values or 32 levels: send a smaller one')
-        if (!isUtf8(body)) throw invalid('the body is not valid UTF-8: encode it as UTF-8')
+        if (isBeyondBounds(body)) throw jsonRefusals.jsonBeyondBounds()
+        if (!isUtf8(body)) throw jsonRefusals.jsonNoUtf8()
         if (isLong) await turn()
         const text = body.toString()
         if (isLong) await turn()
         const value = await parse(request, text).catch(() => {
-          throw invalid('the body is not valid JSON: send one JSON object, without a key __proto__')
+          throw jsonRefusals.noJson()
         })
         // In valid UTF-8 JSON only a `\u` escape can make a NUL or half of a surrogate pair.
-        if (text.includes('\\u') && !hasOnlyStorableTexts(value))
-          throw invalid('the body holds a NUL character or half of a surrogate pair: leave it out')
+        if (text.includes('\\u') && !hasOnlyStorableTexts(value)) throw jsonRefusals.jsonUnstorable()
         return value
       }
     )
     routes(http)
     done()
   }
-
-const invalid = (message: string): DomainError => new DomainError('invalid_input', message)
 
 /** In bytes. */
 const LONG_BODY = 1_000_000

@@ -1,26 +1,17 @@
 import swagger from '@fastify/swagger'
 import { fastify, type RouteOptions } from 'fastify'
-import { docs } from './docs.js'
+import { routeSchema } from './answers.js'
 import { headers } from './headers.js'
-import { heroes } from './heroes.js'
-import { loginPage } from './login-page.js'
-import type { Operations, Setup } from './operation.js'
-import { routeSchema } from './route-schema.js'
-import { securitySchemes } from './security.js'
-import { service } from './service.js'
-import { tags } from './tags.js'
-import { tokens } from './tokens.js'
-import { users } from './users.js'
+import { TAGS } from './operation.js'
+import { type SecuritySetup, securitySchemes } from './security.js'
 
-/** Everything that is said of routes. Which of them there are is the server's to know. */
-const describe = (setup: Setup): Operations => ({
-  ...heroes(setup),
-  ...users(setup),
-  ...tokens,
-  ...loginPage,
-  ...service,
-  ...docs
-})
+/** What the document depends on beside the routes. */
+export interface Setup extends SecuritySetup {
+  /** The version of the package. */
+  readonly version: string
+  /** In bytes: a refusal tells it. */
+  readonly bodyLimit: number
+}
 
 const DESCRIPTION = `Hero records, users, and an OAuth 2.0 authorization server.
 
@@ -33,12 +24,8 @@ Register a user, log in for an access token, and send it with every request to t
 - An answer is compressed with gzip when \`Accept-Encoding\` names it.
 - After 429 and 503, \`Retry-After\` says in how many seconds to try again.`
 
-/**
- * The OpenAPI document of the routes, as JSON: their own schemas, with what is said of them in this folder. A route of
- * which nothing is said is left out.
- */
+/** The OpenAPI document of the routes, as JSON: their own schemas, and what they declare as their operations. */
 export const createDocument = async (routes: readonly RouteOptions[], setup: Setup): Promise<string> => {
-  const operations = describe(setup)
   // A server of its own, which never serves: the one that does starts and validates without anything of this.
   const http = fastify({ exposeHeadRoutes: false })
   await http.register(swagger, {
@@ -51,7 +38,7 @@ export const createDocument = async (routes: readonly RouteOptions[], setup: Set
         license: { name: 'MIT', identifier: 'MIT' }
       },
       servers: [{ url: setup.publicUrl }],
-      tags: [...tags],
+      tags: [...TAGS],
       components: { securitySchemes: securitySchemes(setup), headers }
     },
     // PUBLIC_URL may end in the path of a route.
@@ -59,10 +46,10 @@ export const createDocument = async (routes: readonly RouteOptions[], setup: Set
     convertConstToEnum: false
   })
   for (const route of routes) {
-    const { method, url, handler } = route
-    const operation = operations[`${method} ${url}`]
-    if (operation === undefined) continue
-    const schema = routeSchema(operation, route, setup)
+    const { method, url, handler, config } = route
+    // Fastify makes a route for HEAD of every route for GET.
+    if (config?.operation === undefined || method === 'HEAD') continue
+    const schema = routeSchema(config.operation, route, setup.bodyLimit)
     http.route({ method, url, handler, config: { swaggerTransform: () => ({ url, schema }) } })
   }
   await http.ready()

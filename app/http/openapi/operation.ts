@@ -1,24 +1,18 @@
 import type { TObject, TSchema } from '@sinclair/typebox'
+import type { Refusals } from '../refusals.js'
 import type { HeaderName } from './headers.js'
-import type { RefusalFigures, RefusalName } from './refusals.js'
-import type { Tag } from './tags.js'
 
-/** What the document depends on beside the routes. */
-export interface Setup extends RefusalFigures {
-  /** The version of the package. */
-  readonly version: string
-  readonly publicUrl: string
-  readonly protectHeroes: boolean
-  readonly readScope: string | undefined
-  readonly writeScope: string | undefined
-  readonly registrationOpen: boolean
-}
+/** The groups of operations, in the order of the document. */
+export const TAGS = [
+  { name: 'Heroes', description: 'Hero records: list, search, fetch, create, rename and delete them.' },
+  { name: 'Users', description: 'The people who log in.' },
+  { name: 'Tokens', description: 'Getting, checking and ending tokens, as OAuth 2.0 (RFC 6749) has it.' },
+  { name: 'Login page', description: 'What people see in a browser on the way to an authorization code.' },
+  { name: 'Service', description: 'What load balancers, client libraries and readers of this document ask.' },
+  { name: 'Documentation', description: 'The interactive page that shows this document, and what it is made of.' }
+] as const
 
-export interface Example {
-  readonly summary: string
-  readonly value: unknown
-}
-export type Examples = Readonly<Record<string, Example>>
+export type Examples = Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>
 
 /** An answer that is no refusal. */
 export interface Answer {
@@ -34,13 +28,17 @@ export interface Answer {
 /** The ways to authenticate of which one is enough, by the names of the security schemes. An empty one stands for none. */
 export type Security = readonly Readonly<Record<string, readonly string[]>>[]
 
-/** What the document says of a route beside the route's own schemas. */
+/**
+ * What the OpenAPI document says of a route beside the route's own schemas. A route declares it as `operation` in its
+ * `config`; one that declares none is left out.
+ */
 export interface Operation {
   readonly operationId: string
-  readonly tag: Tag
+  readonly tag: (typeof TAGS)[number]['name']
   readonly summary: string
   readonly description: string
-  readonly security: Security
+  /** None by default. */
+  readonly security?: Security
   readonly path?: TObject
   readonly query?: TObject
   readonly headers?: TObject
@@ -49,9 +47,12 @@ export interface Operation {
   readonly bodyExamples?: Examples
   /** By status; `default` stands for every other. */
   readonly answers: Readonly<Record<number, Answer>> & { readonly default?: Answer }
-  /** Every refusal that the route's handler and the hooks before it can make. */
-  readonly refusals: readonly RefusalName[]
+  /** Every refusal that the route's handler and the hooks before it can make, those of any request's head aside. */
+  readonly refusals?: Refusals
 }
 
-/** Routes by method and path, as they are registered: `GET /heroes/:id`. */
-export type Operations = Readonly<Record<string, Operation>>
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    operation?: Operation
+  }
+}

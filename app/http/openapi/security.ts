@@ -1,5 +1,11 @@
 import { grantTypes } from '../../../core/index.js'
-import type { Setup } from './operation.js'
+
+/** What the security schemes depend on. */
+export interface SecuritySetup {
+  readonly publicUrl: string
+  readonly readScope: string | undefined
+  readonly writeScope: string | undefined
+}
 
 /** The flows of OpenAPI by the grant types of RFC 6749, with the addresses that each has. */
 const FLOWS: Readonly<Record<string, { readonly name: string; readonly addresses: readonly string[] }>> = {
@@ -9,7 +15,7 @@ const FLOWS: Readonly<Record<string, { readonly name: string; readonly addresses
 }
 
 /** The security schemes of the document. Operations name them by their keys. */
-export const securitySchemes = ({ publicUrl, readScope, writeScope }: Setup) => ({
+export const securitySchemes = ({ publicUrl, readScope, writeScope }: SecuritySetup) => ({
   oauth2: {
     type: 'oauth2' as const,
     description:

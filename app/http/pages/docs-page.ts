@@ -1,4 +1,4 @@
-import { html } from './html.js'
+import { type Html, html } from './html.js'
 
 /** The addresses of the files that `/docs` is made of, relative to the page. */
 export interface DocsFiles {
@@ -45,52 +45,46 @@ export const DOCS_CALLBACK_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': policy({ ...CSP, 'connect-src': "'none'" })
 }
 
-/** The interactive page: a shell that its script fills. Escapes every text. */
-export const docsPage = (publicUrl: string, { style, ownStyle, script, bundle }: DocsFiles): string =>
+const page = (title: string, styles: readonly string[], script: string, data: Html, content: Html): string =>
   html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>Heroes API</title>
+<title>${title}</title>
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="${style}">
-<link rel="stylesheet" href="${ownStyle}">
-<script src="${script}" defer></script>
+${styles.map(style => html`<link rel="stylesheet" href="${style}">\n`)}<script src="${script}" defer></script>
 </head>
-<body data-public-url="${publicUrl}" data-bundle="${bundle}">
+<body${data}>
 <div id="docs">
 <main>
-<h1>Heroes API</h1>
-<p>This page is at <a href="${publicUrl}/docs">${publicUrl}/docs</a> and needs scripts. What it shows is in
-<a href="openapi.json">openapi.json</a>.</p>
+${content}
 </main>
 </div>
 </body>
 </html>
 `.markup
 
+/** The interactive page: a shell that its script fills. Escapes every text. */
+export const docsPage = (publicUrl: string, { style, ownStyle, script, bundle }: DocsFiles): string =>
+  page(
+    'Heroes API',
+    [style, ownStyle],
+    script,
+    html` data-public-url="${publicUrl}" data-bundle="${bundle}"`,
+    html`<h1>Heroes API</h1>
+<p>This page is at <a href="${publicUrl}/docs">${publicUrl}/docs</a> and needs scripts. What it shows is in
+<a href="openapi.json">openapi.json</a>.</p>`
+  )
+
 /** The page to which the login page leads back. Its script closes it, unless nothing waits for it. */
 export const docsCallbackPage = ({ ownStyle, script }: Pick<DocsFiles, 'ownStyle' | 'script'>): string =>
-  html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>Back to the documentation</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="${ownStyle}">
-<script src="${script}" defer></script>
-</head>
-<body>
-<div id="docs">
-<main>
-<h1>Nothing waits for this page</h1>
-<p>Go to <a href="../docs">the documentation</a> and choose “Authorize” there.</p>
-</main>
-</div>
-</body>
-</html>
-`.markup
+  page(
+    'Back to the documentation',
+    [ownStyle],
+    script,
+    html``,
+    html`<h1>Nothing waits for this page</h1>
+<p>Go to <a href="../docs">the documentation</a> and choose “Authorize” there.</p>`
+  )

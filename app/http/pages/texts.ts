@@ -10,119 +10,84 @@ export interface Problem {
   readonly advice: string
 }
 
-/** Everything that the pages say, in one language. Where a text has `Html` in it, that is the name of something. */
-export interface Texts {
+/** Everything that the pages say. Where a text has `Html` in it, that is the name of something. */
+const ENGLISH = {
   /** For `Intl`, which writes times. */
-  readonly locale: string
-
-  readonly signInTo: (service: string) => string
-  readonly titleOfError: (title: string) => string
-  readonly asksToSignIn: (client: Html) => Html
-  readonly asksForScopes: (client: Html) => Html
-  /** The heading of a list of scopes. */
-  readonly scopesGiven: (count: number) => string
-  readonly username: string
-  readonly password: string
-  readonly passwordNote: (service: Html, client: Html) => Html
-  readonly signIn: string
-  readonly cancel: string
-  readonly forgotPassword: string
-  readonly noAccount: string
-  readonly createAccount: string
-  readonly returnTo: (host: Html) => Html
-  readonly returnToThisDevice: (host: Html) => Html
-  readonly returnToApplication: (scheme: Html) => Html
-  readonly notExpected: (client: Html) => Html
-
-  readonly wrongCredentials: string
+  locale: 'en-GB',
+  signInTo: (service: string) => `Sign in to ${service}`,
+  titleOfError: (title: string) => `Error: ${title}`,
+  asksToSignIn: (client: Html) => html`${client} asks to sign you in, and names no particular permissions.`,
+  asksForScopes: (client: Html) => html`${client} asks you to sign in.`,
+  scopesGiven: (count: number) =>
+    `By signing in, you give it ${count === 1 ? 'this permission' : 'these permissions'}:`,
+  username: 'Username',
+  password: 'Password',
+  passwordNote: (service: Html, client: Html) => html`Enter it only here, at ${service}. ${client} does not see it.`,
+  signIn: 'Sign in',
+  cancel: 'Cancel',
+  forgotPassword: 'Forgot your password?',
+  noAccount: 'No account yet?',
+  createAccount: 'Create an account',
+  returnTo: (host: Html) => html`You will return to ${host}.`,
+  returnToThisDevice: (host: Html) => html`You will return to an application on this device (${host}).`,
+  returnToApplication: (scheme: Html) => html`You will return to the application ${scheme} on this device.`,
+  notExpected: (client: Html) => html`Not expecting this? Close this page, and ${client} gets nothing.`,
+  wrongCredentials: 'The username or the password is wrong.',
   /** `wait` is a duration such as "in 12 minutes", and `time` a time of day with its zone. */
-  readonly tooManyAttempts: (wait: string, time: Html) => Html
-
+  tooManyAttempts: (wait: string, time: Html) =>
+    html`There were too many attempts to sign in. Try again ${wait}, after ${time}.`,
   /** `other_method`: the address does not have the method of the request. */
-  readonly faults: Readonly<Record<Fault | 'other_method', string>>
+  faults: {
+    unknown_client: 'The link names an application that is not known here.',
+    no_redirect_uri: 'The application has registered no address to return to.',
+    other_redirect_uri: 'The link leads back to an address that the application has not registered.',
+    unnamed_redirect_uri: 'The application has several addresses to return to, and the link names none of them.',
+    too_long: 'The link, or what was sent with it, is too long.',
+    contradictory: 'The link and the form that was sent contradict each other.',
+    other_method: 'The address was called in a way that it does not know.'
+  } satisfies Record<Fault | 'other_method', string>,
   /** A request that is not in order. */
-  readonly refused: Problem
+  refused: {
+    title: 'This sign-in link does not work',
+    message: 'Part of the link is missing, is unreadable or stands there twice.',
+    advice: 'Go back to the application and start again from there. If that does not help, tell the people who run it.'
+  },
   /** A form that another website has sent. */
-  readonly otherSite: Problem
+  otherSite: {
+    title: 'This sign-in was refused',
+    message: 'Another website sent this form.',
+    advice:
+      'Close this page if you did not mean to sign in. Otherwise go back to the application and start again from there.'
+  },
   /** A failure of the service that a later try may not meet. */
-  readonly unavailable: Problem
+  unavailable: {
+    title: 'Signing in is not possible right now',
+    message: 'The service has too much to do, or cannot reach something that it needs.',
+    advice: 'This is not your fault. Wait a minute, then go back to the application and start again from there.'
+  },
   /** A bug of the service. */
-  readonly failed: Problem
-  readonly errorStatus: (service: string, status: number) => string
-  readonly requestId: (id: Html) => Html
-  readonly forDevelopers: string
-
-  readonly signedIn: string
-  readonly codeFollows: (client: Html) => Html
-  readonly howToRedeem: string
-  readonly notSignedIn: string
-  readonly errorFollows: (client: Html) => Html
+  failed: {
+    title: 'Something went wrong here',
+    message: 'The service failed.',
+    advice: 'This is not your fault. Wait a moment, then go back to the application and start again from there.'
+  },
+  errorStatus: (service: string, status: number) => `${service}, error ${status}`,
+  requestId: (id: Html) => html`Request ${id}`,
+  forDevelopers: 'For developers:',
+  signedIn: 'You are signed in',
+  codeFollows: (client: Html) => html`The login page has sent you back here with a code for the client ${client}:`,
+  howToRedeem:
+    'This command redeems it for a token. The code works once, and not for long. curl asks for the client’s secret, which the service printed when it first started.',
+  notSignedIn: 'You are not signed in',
+  errorFollows: (client: Html) => html`The login page has sent you back here with an error for the client ${client}:`
 }
+
+/** The texts of one language. */
+export type Texts = Readonly<typeof ENGLISH>
 
 /** Every text of the pages. A text that one language lacks does not compile. */
 export const TEXTS = {
-  en: {
-    locale: 'en-GB',
-    signInTo: service => `Sign in to ${service}`,
-    titleOfError: title => `Error: ${title}`,
-    asksToSignIn: client => html`${client} asks to sign you in, and names no particular permissions.`,
-    asksForScopes: client => html`${client} asks you to sign in.`,
-    scopesGiven: count => `By signing in, you give it ${count === 1 ? 'this permission' : 'these permissions'}:`,
-    username: 'Username',
-    password: 'Password',
-    passwordNote: (service, client) => html`Enter it only here, at ${service}. ${client} does not see it.`,
-    signIn: 'Sign in',
-    cancel: 'Cancel',
-    forgotPassword: 'Forgot your password?',
-    noAccount: 'No account yet?',
-    createAccount: 'Create an account',
-    returnTo: host => html`You will return to ${host}.`,
-    returnToThisDevice: host => html`You will return to an application on this device (${host}).`,
-    returnToApplication: scheme => html`You will return to the application ${scheme} on this device.`,
-    notExpected: client => html`Not expecting this? Close this page, and ${client} gets nothing.`,
-    wrongCredentials: 'The username or the password is wrong.',
-    tooManyAttempts: (wait, time) => html`There were too many attempts to sign in. Try again ${wait}, after ${time}.`,
-    faults: {
-      unknown_client: 'The link names an application that is not known here.',
-      no_redirect_uri: 'The application has registered no address to return to.',
-      other_redirect_uri: 'The link leads back to an address that the application has not registered.',
-      unnamed_redirect_uri: 'The application has several addresses to return to, and the link names none of them.',
-      too_long: 'The link, or what was sent with it, is too long.',
-      contradictory: 'The link and the form that was sent contradict each other.',
-      other_method: 'The address was called in a way that it does not know.'
-    },
-    refused: {
-      title: 'This sign-in link does not work',
-      message: 'Part of the link is missing, is unreadable or stands there twice.',
-      advice:
-        'Go back to the application and start again from there. If that does not help, tell the people who run it.'
-    },
-    otherSite: {
-      title: 'This sign-in was refused',
-      message: 'Another website sent this form.',
-      advice:
-        'Close this page if you did not mean to sign in. Otherwise go back to the application and start again from there.'
-    },
-    unavailable: {
-      title: 'Signing in is not possible right now',
-      message: 'The service has too much to do, or cannot reach something that it needs.',
-      advice: 'This is not your fault. Wait a minute, then go back to the application and start again from there.'
-    },
-    failed: {
-      title: 'Something went wrong here',
-      message: 'The service failed.',
-      advice: 'This is not your fault. Wait a moment, then go back to the application and start again from there.'
-    },
-    errorStatus: (service, status) => `${service}, error ${status}`,
-    requestId: id => html`Request ${id}`,
-    forDevelopers: 'For developers:',
-    signedIn: 'You are signed in',
-    codeFollows: client => html`The login page has sent you back here with a code for the client ${client}:`,
-    howToRedeem:
-      'This command redeems it for a token. The code works once, and not for long. curl asks for the client’s secret, which the service printed when it first started.',
-    notSignedIn: 'You are not signed in',
-    errorFollows: client => html`The login page has sent you back here with an error for the client ${client}:`
-  },
+  en: ENGLISH,
 
   de: {
     locale: 'de',

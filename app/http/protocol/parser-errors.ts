@@ -2,19 +2,14 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { type AnswerFor, type Asker, HttpError, MALFORMED, noSuchPath } from '../errors.js'
 import { type Headers, UNCACHED } from '../headers.js'
+import { bodyRefusals } from '../refusals.js'
 import { connectionOf, endGently, endGentlyOnceSent } from './connections.js'
 import { TIME_LIMITS } from './limits.js'
 
 const REFUSALS: Readonly<Record<string, HttpError>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: new HttpError(
-    408,
-    'the request took too long to arrive: send its headers within 20 seconds and all of it within 120'
-  ),
+  ERR_HTTP_REQUEST_TIMEOUT: bodyRefusals.tooSlow(),
   HPE_HEADER_OVERFLOW: new HttpError(431, 'the headers are too large: send at most 32 kB'),
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: new HttpError(
-    413,
-    'the chunk extensions are too large: send chunks without extensions'
-  )
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: bodyRefusals.chunkExtensions()
 }
 /** For a body that breaks the grammar of HTTP. */
 export const MALFORMED_REQUEST = new HttpError(400, MALFORMED)

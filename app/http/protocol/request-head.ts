@@ -1,4 +1,6 @@
 import type { IncomingMessage } from 'node:http'
+import type { HttpError } from '../errors.js'
+import { headRefusals } from '../refusals.js'
 
 // What needs no change: a path without escapes.
 const ORIGIN_FORM = /^\/[^%?#]*(?:[?#]|$)/
@@ -17,12 +19,12 @@ export const originForm = (target: string): string => {
   return (local.slice(0, end) || '/').replace(UNRESERVED, decodeURIComponent) + local.slice(end)
 }
 
-/** What RFC 9112 forbids in the head of a request and Node's parser lets through, in words; undefined for a sound head. */
-export const faultInHead = ({ headers: { host }, rawHeaders, httpVersion }: IncomingMessage): string | undefined => {
+/** What RFC 9112 forbids in the head of a request and Node's parser lets through; undefined for a sound head. */
+export const faultInHead = ({ headers: { host }, rawHeaders, httpVersion }: IncomingMessage): HttpError | undefined => {
   // Section 3.2.
-  if (host === undefined) return httpVersion === '1.1' ? 'the request has no Host header: send one' : undefined
-  if (!HOST.test(host)) return 'the Host header is not a host: send its name or address, and a port behind a colon'
-  return hasTwoHosts(rawHeaders) ? 'the request has more than one Host header: send one' : undefined
+  if (host === undefined) return httpVersion === '1.1' ? headRefusals.noHost() : undefined
+  if (!HOST.test(host)) return headRefusals.badHost()
+  return hasTwoHosts(rawHeaders) ? headRefusals.twoHosts() : undefined
 }
 
 // RFC 3986 section 3.2.2, without counting the parts of an IPv6 address. Its zone is that of RFC 6874.
@@ -33,15 +35,15 @@ const HOST =
 export const hasBody = ({ headers }: Pick<IncomingMessage, 'headers'>): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
-/** What leaves open where a request ends, so that what follows on its connection is in doubt (section 6.1), in words. */
-export const doubtOfLength = ({ headers, httpVersion }: IncomingMessage): string | undefined => {
+/** What leaves open where a request ends, so that what follows on its connection is in doubt (section 6.1). */
+export const doubtOfLength = ({ headers, httpVersion }: IncomingMessage): HttpError | undefined => {
   // Node's parser admits 0.9 and 2.0 too, which have other rules.
-  if (httpVersion !== '1.1' && httpVersion !== '1.0') return 'this version of HTTP is not read here: use HTTP/1.1'
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') return headRefusals.otherVersion()
   const coding = headers['transfer-encoding']
   if (coding === undefined) return undefined
-  if (httpVersion === '1.0') return 'HTTP/1.0 has no Transfer-Encoding: send Content-Length, or use HTTP/1.1'
+  if (httpVersion === '1.0') return headRefusals.chunkedInOldHttp()
   // Node's parser reads the chunks, and would pass on what is in them as it was coded.
-  return CHUNKED.test(coding) ? undefined : 'the body has a transfer coding that is not read here: send chunked alone'
+  return CHUNKED.test(coding) ? undefined : headRefusals.otherCoding()
 }
 
 const CHUNKED = /^chunked$/i

@@ -1,8 +1,10 @@
+import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import {
   type Authorization,
   type AuthorizationRequest,
   DomainError,
+  refusals,
   USERNAME_MAX,
   type UseCases
 } from '../../../core/index.js'
@@ -10,13 +12,136 @@ import { type Form, formOf, parseForm, queryString, requireShort } from '../bodi
 import { originOf } from '../client-address.js'
 import { statusOf } from '../errors.js'
 import type { Http } from '../http.js'
+import { OF_LOGIN_PAGES } from '../openapi/headers.js'
+import { language, loginPageAnswer, SHOWN, secretText, text } from '../openapi/oauth.js'
+import type { Operation } from '../openapi/operation.js'
 import { refuseFormsOfOtherSites } from '../other-sites.js'
 import { languageFor } from '../pages/languages.js'
 import { pageHeaders } from '../pages/layout.js'
 import { CANCEL, type LoginFailure, loginPage, type ServiceDescription } from '../pages/login-page.js'
 import { pageRoutes } from '../pages/page-routes.js'
+import {
+  bodyRefusals,
+  formRefusals,
+  pageRefusals,
+  parameterRefusals,
+  queryRefusals,
+  storeRefusals
+} from '../refusals.js'
 
 type AuthorizeUseCases = Pick<UseCases, 'resolveRedirect' | 'judgeRequest' | 'authorize' | 'describeScopes'>
+
+const MOST_STATE_BYTES = 4096
+
+const stateTooLong = (): DomainError =>
+  new DomainError('invalid_request', `state is longer than ${MOST_STATE_BYTES} bytes: send a shorter one`, {
+    fault: 'too_long'
+  })
+const formAgainstLink = (): DomainError =>
+  new DomainError('invalid_request', 'the form and the link contradict each other', { fault: 'contradictory' })
+
+const parameters = {
+  client_id: text('The id of a registered client that has a redirect URI.', 'shop'),
+  response_type: Type.String({ description: 'Always `code`.', enum: ['code'] }),
+  response_mode: Type.Optional(Type.String({ description: 'Always `query`.', enum: ['query'] })),
+  state: text('A text of the client, of up to 4,096 bytes, which comes back unchanged.', 'xyz'),
+  redirect_uri: Type.Optional(
+    text(
+      'Where the browser returns to: exactly as it is registered, the port of this machine aside. Required where several are registered.',
+      'https://shop.example/back'
+    )
+  ),
+  scope: Type.Optional(text('The scopes that are wanted, with spaces between them.', 'heroes:read heroes:write')),
+  code_challenge: Type.Optional(
+    Type.String({
+      description: 'RFC 7636: base64url of the SHA-256 of the verifier. Required of clients that are registered so.',
+      pattern: '^[A-Za-z0-9_-]{43}$',
+      examples: ['E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM']
+    })
+  ),
+  code_challenge_method: Type.Optional(
+    Type.String({ description: 'Always `S256`, and required with `code_challenge`.', enum: ['S256'] })
+  )
+}
+
+const linkRefusals = {
+  ...parameterRefusals,
+  ...queryRefusals,
+  ...pageRefusals,
+  stateTooLong,
+  unknownClient: refusals.unknownClient,
+  noRedirectUri: refusals.noRedirectUri,
+  unnamedRedirectUri: refusals.unnamedRedirectUri,
+  otherRedirectUri: refusals.otherRedirectUri,
+  ...storeRefusals
+}
+
+const told =
+  '`error` and `error_description` where the request is wrong: `invalid_request`, `unsupported_response_type`, ' +
+  '`unauthorized_client` or `invalid_scope`'
+
+const SHOW: Operation = {
+  operationId: 'showLoginPage',
+  tag: 'Login page',
+  summary: 'Show the login page',
+  description:
+    'The authorization endpoint of RFC 6749, for browsers. The page holds a form that is posted to the same address. ' +
+    'It carries every parameter along, unknown ones too.',
+  query: Type.Object(parameters),
+  headers: language,
+  answers: {
+    200: loginPageAnswer('The login page.'),
+    302: {
+      description: `Back to the client, with \`state\` and \`iss\` (RFC 9207), and with ${told}.`,
+      headers: [...OF_LOGIN_PAGES, 'Location', 'Content-Length']
+    }
+  },
+  refusals: linkRefusals
+}
+
+const LOG_IN: Operation = {
+  operationId: 'logIn',
+  tag: 'Login page',
+  summary: 'Log in by the login page',
+  description:
+    'What the login page posts. Each parameter but `username` and `password` may stand in the query string instead; ' +
+    'two different values are refused. A browser that sends the form for another site is refused.',
+  query: Type.Partial(Type.Object(parameters)),
+  headers: language,
+  form: Type.Object({
+    ...Type.Partial(Type.Object(parameters)).properties,
+    username: Type.Optional(text('The name of the user.', 'ada')),
+    password: Type.Optional(secretText('The password.', 'correct horse')),
+    cancel: Type.Optional(text('Of any value: the person goes back to the client without a login.', 'yes'))
+  }),
+  bodyExamples: {
+    ada: {
+      summary: 'The form, filled in',
+      value: { client_id: 'shop', response_type: 'code', state: 'xyz', username: 'ada', password: 'correct horse' }
+    }
+  },
+  answers: {
+    302: {
+      description: `Back to the client, with \`state\` and \`iss\` (RFC 9207), and with \`code\`; or with ${told}, or \`access_denied\` where the person cancelled.`,
+      headers: [...OF_LOGIN_PAGES, 'Location', 'Content-Length']
+    },
+    403: loginPageAnswer(
+      'The username or the password is wrong: the form again. Or a page: another website sent this form.'
+    ),
+    429: {
+      ...loginPageAnswer('Too many logins were tried: the form again, which says when to come back.'),
+      headers: [...SHOWN, 'Retry-After']
+    },
+    default: loginPageAnswer('Any other failure: a page that says what is wrong.')
+  },
+  refusals: {
+    ...bodyRefusals,
+    ...formRefusals,
+    formAgainstLink,
+    ...linkRefusals,
+    tooManyHashes: () => refusals.tooManyHashes()
+  }
+}
 
 /** The authorization endpoint of RFC 6749 section 4.1. It answers people, so its failures are pages and redirects. */
 export const authorizeRoutes = (
@@ -63,40 +188,44 @@ export const authorizeRoutes = (
   }
 
   const routes = (http: Http): void => {
-    http.get('/auth/code', async (request, reply) => {
+    http.get('/auth/code', { config: { operation: SHOW } }, async (request, reply) => {
       const checked = await check(linkOf(request), '', reply)
       await checked?.show(200)
       return reply
     })
 
-    http.post('/auth/code', { onRequest: refuseFormsOfOtherSites(publicUrl) }, async (request, reply) => {
-      const form = await formOf(request)
-      const username = form.get('username') ?? ''
-      const shown = SHOWN_USERNAME.test(username) ? username : ''
-      const checked = await check(requestParameters(form, linkOf(request)), username, reply)
-      if (checked === undefined) return reply
-      if (form.has(CANCEL)) {
-        checked.redirect({ error: 'access_denied' })
+    http.post(
+      '/auth/code',
+      { onRequest: refuseFormsOfOtherSites(publicUrl), config: { operation: LOG_IN } },
+      async (request, reply) => {
+        const form = await formOf(request)
+        const username = form.get('username') ?? ''
+        const shown = SHOWN_USERNAME.test(username) ? username : ''
+        const checked = await check(requestParameters(form, linkOf(request)), username, reply)
+        if (checked === undefined) return reply
+        if (form.has(CANCEL)) {
+          checked.redirect({ error: 'access_denied' })
+          return reply
+        }
+        try {
+          const password = form.get('password') ?? ''
+          const attempt = { username, password, ...originOf(request) }
+          checked.redirect({ code: await useCases.authorize(checked.authorization, attempt) })
+        } catch (error) {
+          if (!(error instanceof DomainError)) throw error
+          const { code, retryAfterSeconds = 0 } = error
+          if (code === 'access_denied') await checked.show(statusOf(code), { username: shown })
+          else if (code === 'too_many_attempts') {
+            reply.header('retry-after', retryAfterSeconds)
+            await checked.show(statusOf(code), {
+              username: shown,
+              retry: { seconds: retryAfterSeconds, now: new Date() }
+            })
+          } else throw error
+        }
         return reply
       }
-      try {
-        const password = form.get('password') ?? ''
-        const attempt = { username, password, ...originOf(request) }
-        checked.redirect({ code: await useCases.authorize(checked.authorization, attempt) })
-      } catch (error) {
-        if (!(error instanceof DomainError)) throw error
-        const { code, retryAfterSeconds = 0 } = error
-        if (code === 'access_denied') await checked.show(statusOf(code), { username: shown })
-        else if (code === 'too_many_attempts') {
-          reply.header('retry-after', retryAfterSeconds)
-          await checked.show(statusOf(code), {
-            username: shown,
-            retry: { seconds: retryAfterSeconds, now: new Date() }
-          })
-        } else throw error
-      }
-      return reply
-    })
+    )
   }
   http.register(pageRoutes(routes))
 }
@@ -130,15 +259,9 @@ const authorizationRequest = (parameters: Form): AuthorizationRequest => {
 /** What the page shows again: as many characters as a username may have (code points). A longer one is nobody's. */
 const SHOWN_USERNAME = new RegExp(`^.{0,${USERNAME_MAX}}$`, 'su')
 
-const MOST_STATE_BYTES = 4096
-
 /** Limits what the page and the redirect repeat, in bytes of UTF-8. Throws `invalid_request`. */
 const requireEchoable = (parameters: Form, username: string): void => {
-  if (Buffer.byteLength(parameters.get('state') ?? '') > MOST_STATE_BYTES) {
-    throw new DomainError('invalid_request', `state is longer than ${MOST_STATE_BYTES} bytes: send a shorter one`, {
-      fault: 'too_long'
-    })
-  }
+  if (Buffer.byteLength(parameters.get('state') ?? '') > MOST_STATE_BYTES) throw stateTooLong()
   requireShort([username, ...parameters].flat())
 }
 
@@ -149,9 +272,7 @@ const requireEchoable = (parameters: Form, username: string): void => {
 const requestParameters = (form: Form, query: Form): Form => {
   for (const [name, value] of query) {
     if (value !== '' && !INPUTS.has(name) && (form.get(name) ?? value) !== value) {
-      throw new DomainError('invalid_request', 'the form and the link contradict each other', {
-        fault: 'contradictory'
-      })
+      throw formAgainstLink()
     }
   }
   return new Map([...query, ...[...form].filter(([name]) => !INPUTS.has(name))])

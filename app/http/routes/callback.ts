@@ -1,11 +1,39 @@
+import { Type } from '@sinclair/typebox'
 import { couldBeIssued, DomainError } from '../../../core/index.js'
 import { parseForm, queryString, requireShort } from '../bodies/forms.js'
 import type { Http } from '../http.js'
+import { EXAMPLES, language as languageHeader, loginPageAnswer, text } from '../openapi/oauth.js'
+import type { Operation } from '../openapi/operation.js'
 import { codePage, refusalPage } from '../pages/callback-page.js'
 import { languageFor } from '../pages/languages.js'
 import { pageHeaders } from '../pages/layout.js'
 import { pageRoutes } from '../pages/page-routes.js'
+import { pageRefusals, parameterRefusals, queryRefusals } from '../refusals.js'
 import { shellWord } from '../shell-word.js'
+
+const neitherCodeNorError = (): DomainError =>
+  new DomainError('invalid_request', 'the link has neither a code nor an error')
+
+const operation: Operation = {
+  operationId: 'showCode',
+  tag: 'Login page',
+  summary: 'Show the code of the first client',
+  description:
+    'The redirect URI of the client `local`, which a trial without a database server has. The page shows the code ' +
+    'and the line that redeems it, or the error.',
+  query: Type.Object({
+    code: Type.Optional(text('The code.', EXAMPLES.code)),
+    error: Type.Optional(text('Why there is no code (RFC 6749 section 4.1.2.1).', 'invalid_scope')),
+    error_description: Type.Optional(
+      text('The same for a person.', 'the client is allowed none of the requested scopes: request others, or none')
+    ),
+    state: Type.Optional(text('Ignored.', 'xyz')),
+    iss: Type.Optional(text('Ignored.', 'http://localhost:3000'))
+  }),
+  headers: languageHeader,
+  answers: { 200: loginPageAnswer('The code, or the error.') },
+  refusals: { ...parameterRefusals, ...queryRefusals, ...pageRefusals, neitherCodeNorError }
+}
 
 /**
  * The page at the first client's redirect URI. It shows the code or the error of the login (RFC 6749 section 4.1.2).
@@ -13,7 +41,7 @@ import { shellWord } from '../shell-word.js'
 export const callbackRoutes = (http: Http, publicUrl: () => string): void => {
   http.register(
     pageRoutes(http => {
-      http.get('/callback', async (request, reply) => {
+      http.get('/callback', { config: { operation } }, async (request, reply) => {
         const parameters = parseForm(queryString(request.url))
         const code = parameters.get('code') ?? ''
         const error = parameters.get('error')
@@ -25,7 +53,7 @@ export const callbackRoutes = (http: Http, publicUrl: () => string): void => {
           return refusalPage(language, error, description)
         }
         // A text that cannot be a code comes from the author of the link, and the person would paste it into a shell.
-        if (!couldBeIssued(code)) throw new DomainError('invalid_request', 'the link has neither a code nor an error')
+        if (!couldBeIssued(code)) throw neitherCodeNorError()
         const endpoint = shellWord(`${publicUrl()}/auth/token`)
         const form = `-d grant_type=authorization_code -d code=${code}${redirectField(request.headers.host)}`
         return codePage(language, code, `curl ${endpoint} -u local ${form}`)

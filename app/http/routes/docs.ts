@@ -1,8 +1,13 @@
 import { readFile } from 'node:fs/promises'
+import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { noSuchPath } from '../errors.js'
 import { vary } from '../headers.js'
 import type { Http } from '../http.js'
+import { ErrorBody } from '../openapi/answers.js'
+import { OF_PAGES } from '../openapi/headers.js'
+import { EXAMPLES, text } from '../openapi/oauth.js'
+import type { Answer, Operation } from '../openapi/operation.js'
 import { DOCS_CALLBACK_HEADERS, DOCS_HEADERS, docsCallbackPage, docsPage } from '../pages/docs-page.js'
 import { CALLBACK_SCRIPT, DOCS_SCRIPT } from '../pages/docs-scripts.js'
 import { DOCS_STYLE } from '../pages/docs-style.js'
@@ -16,38 +21,93 @@ const swaggerUi = (name: string) => (): Promise<Buffer> =>
   readFile(new URL(import.meta.resolve(`swagger-ui-dist/${name}`)))
 const own = (text: string) => async (): Promise<Buffer> => Buffer.from(text)
 
+const tag = 'Documentation' as const
+const page: Answer = { description: 'The page.', schema: Type.String(), type: 'text/html', headers: OF_PAGES }
+
+/** What is said of a file that the interactive page is made of. */
+const fileOperation = (operationId: string, type: string): Operation => ({
+  operationId,
+  tag,
+  summary: 'Fetch a part of the interactive page',
+  description: 'The page names it with its version, under which it may be kept for good.',
+  query: Type.Object({ v: Type.Optional(text('The version of the file.', 'k0Yv3nQmZs8TfLr1')) }),
+  answers: {
+    200: {
+      description: 'The file.',
+      schema: Type.String(),
+      type: type.replace(/;.*/, ''),
+      headers: ['Cache-Control']
+    }
+  }
+})
+
+const SHOW: Operation = {
+  operationId: 'showDocs',
+  tag,
+  summary: 'Read and try what the service can do',
+  description: 'An interactive page for people, which shows this document.',
+  answers: { 200: page }
+}
+
+const RETURN: Operation = {
+  operationId: 'returnToDocs',
+  tag,
+  summary: 'Return from the login page to the interactive page',
+  description: 'The redirect URI of the client `docs`. A script of the page reads the parameters.',
+  query: Type.Object({
+    code: Type.Optional(text('The code.', EXAMPLES.code)),
+    error: Type.Optional(text('Why there is no code.', 'access_denied')),
+    error_description: Type.Optional(text('The same for a person.', 'state is missing')),
+    state: Type.Optional(text('The state of the request.', 'xyz')),
+    iss: Type.Optional(text('The issuer.', 'https://heroes.example'))
+  }),
+  answers: { 200: page }
+}
+
+const GO: Operation = {
+  operationId: 'goToDocs',
+  tag,
+  summary: 'Go to the interactive page',
+  description: 'For browsers, which name `text/html` in `Accept`. For everybody else there is nothing here.',
+  answers: {
+    302: { description: 'To the interactive page.', headers: ['Location', 'Content-Length', 'Vary'] },
+    default: { description: 'Any other failure.', schema: ErrorBody }
+  },
+  refusals: { noSuchPath }
+}
+
 /** The interactive page, every file that it is made of, and the way to it from `/`. */
 export const docsRoutes = (http: Http, publicUrl: () => string): void => {
-  const files = {
-    'swagger-ui.css': staticFile(STYLE, swaggerUi('swagger-ui.css')),
-    'swagger-ui-bundle.js': staticFile(SCRIPT, swaggerUi('swagger-ui-bundle.js')),
-    'docs.css': staticFile(STYLE, own(DOCS_STYLE)),
-    'docs.js': staticFile(SCRIPT, own(DOCS_SCRIPT)),
-    'callback.js': staticFile(SCRIPT, own(CALLBACK_SCRIPT))
+  /** Serves a file. Returns what tells its address below `/docs/`, with its version. */
+  const serve = (name: string, operationId: string, type: string, read: () => Promise<Buffer>) => {
+    const file = staticFile(type, read)
+    http.get(`/docs/${name}`, { config: { operation: fileOperation(operationId, type) } }, (request, reply) =>
+      sendStaticFile(request, reply, file)
+    )
+    return () => versioned(name, file)
   }
-  for (const [name, file] of Object.entries(files)) {
-    http.get(`/docs/${name}`, (request, reply) => sendStaticFile(request, reply, file))
-  }
+  const swaggerStyle = serve('swagger-ui.css', 'getSwaggerUiStyle', STYLE, swaggerUi('swagger-ui.css'))
+  const swagger = serve('swagger-ui-bundle.js', 'getSwaggerUi', SCRIPT, swaggerUi('swagger-ui-bundle.js'))
+  const ownStyle = serve('docs.css', 'getDocsStyle', STYLE, own(DOCS_STYLE))
+  const ownScript = serve('docs.js', 'getDocsScript', SCRIPT, own(DOCS_SCRIPT))
+  const callbackScript = serve('callback.js', 'getDocsCallbackScript', SCRIPT, own(CALLBACK_SCRIPT))
 
-  http.get('/docs', async (_request, reply) => {
-    const [style, ownStyle, script, bundle] = await Promise.all([
-      versioned('docs/swagger-ui.css', files['swagger-ui.css']),
-      versioned('docs/docs.css', files['docs.css']),
-      versioned('docs/docs.js', files['docs.js']),
-      versioned('docs/swagger-ui-bundle.js', files['swagger-ui-bundle.js'])
-    ])
-    return reply.headers(DOCS_HEADERS).send(docsPage(publicUrl(), { style, ownStyle, script, bundle }))
+  http.get('/docs', { config: { operation: SHOW } }, async (_request, reply) => {
+    const files = {
+      style: `docs/${await swaggerStyle()}`,
+      ownStyle: `docs/${await ownStyle()}`,
+      script: `docs/${await ownScript()}`,
+      bundle: `docs/${await swagger()}`
+    }
+    return reply.headers(DOCS_HEADERS).send(docsPage(publicUrl(), files))
   })
 
-  http.get('/docs/callback', async (_request, reply) => {
-    const [ownStyle, script] = await Promise.all([
-      versioned('docs.css', files['docs.css']),
-      versioned('callback.js', files['callback.js'])
-    ])
-    return reply.headers(DOCS_CALLBACK_HEADERS).send(docsCallbackPage({ ownStyle, script }))
+  http.get('/docs/callback', { config: { operation: RETURN } }, async (_request, reply) => {
+    const files = { ownStyle: await ownStyle(), script: await callbackScript() }
+    return reply.headers(DOCS_CALLBACK_HEADERS).send(docsCallbackPage(files))
   })
 
-  http.get('/', async (request, reply) => {
+  http.get('/', { config: { operation: GO } }, async (request, reply) => {
     vary(reply, 'accept')
     if (!namesHtml(request)) throw noSuchPath()
     return reply.redirect(`${publicUrl()}/docs`)

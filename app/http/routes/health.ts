@@ -1,8 +1,39 @@
 import { Type } from '@sinclair/typebox'
-import { DomainError } from '../../../core/index.js'
+import { DomainError, refusals } from '../../../core/index.js'
 import type { Http } from '../http.js'
+import type { Operation } from '../openapi/operation.js'
+import { storeRefusals } from '../refusals.js'
 
 const Health = Type.Object({ status: Type.String() }, { title: 'Health' })
+
+const databaseSlow = (): DomainError =>
+  new DomainError('unavailable', 'the database takes too long to answer', { retryAfterSeconds: 1 })
+
+const LIVE: Operation = {
+  operationId: 'checkLiveness',
+  tag: 'Service',
+  summary: 'Ask whether the process runs',
+  description: 'For the supervisor of the process.',
+  answers: { 200: { description: 'It runs.', examples: { live: { summary: 'It runs', value: { status: 'live' } } } } }
+}
+
+const READY: Operation = {
+  operationId: 'checkReadiness',
+  tag: 'Service',
+  summary: 'Ask whether the service should get requests',
+  description:
+    'For load balancers. The service is not ready while its database is away, takes no writes or lacks its schema, ' +
+    'and while it shuts down. The answer comes within two seconds.',
+  answers: {
+    200: { description: 'It is ready.', examples: { ready: { summary: 'It is ready', value: { status: 'ready' } } } }
+  },
+  refusals: {
+    failed: storeRefusals.failed,
+    databaseAway: storeRefusals.databaseAway,
+    databaseSlow,
+    shuttingDown: () => refusals.shuttingDown()
+  }
+}
 
 /** Load balancers and supervisors are promised an answer within two seconds. */
 const READY_MILLISECONDS = 1800
@@ -11,9 +42,9 @@ const READY_MILLISECONDS = 1800
 export const healthRoutes = (http: Http, ready: () => Promise<void>, milliseconds = READY_MILLISECONDS): void => {
   const schema = { response: { 200: Health } }
 
-  http.get('/health/live', { schema }, async () => ({ status: 'live' }))
+  http.get('/health/live', { schema, config: { operation: LIVE } }, async () => ({ status: 'live' }))
 
-  http.get('/health/ready', { schema }, async () => {
+  http.get('/health/ready', { schema, config: { operation: READY } }, async () => {
     await within(milliseconds, ready())
     return { status: 'ready' }
   })
@@ -23,8 +54,7 @@ export const healthRoutes = (http: Http, ready: () => Promise<void>, millisecond
 const within = async (milliseconds: number, work: Promise<void>): Promise<void> => {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<void>((_, reject) => {
-    const error = new DomainError('unavailable', 'the database takes too long to answer', { retryAfterSeconds: 1 })
-    timer = setTimeout(reject, milliseconds, error)
+    timer = setTimeout(reject, milliseconds, databaseSlow())
   })
   await Promise.race([work, late]).finally(() => clearTimeout(timer))
 }

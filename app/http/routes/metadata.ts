@@ -2,6 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { grantTypes } from '../../../core/index.js'
 import { noSuchPath } from '../errors.js'
 import type { Http } from '../http.js'
+import type { Operation } from '../openapi/operation.js'
 import { originForm } from '../protocol/request-head.js'
 
 const Metadata = Type.Object(
@@ -23,15 +24,23 @@ const Metadata = Type.Object(
   { title: 'Metadata' }
 )
 
+const operation: Operation = {
+  operationId: 'getMetadata',
+  tag: 'Service',
+  summary: 'Fetch the metadata of the authorization server',
+  description: 'RFC 8414: where the endpoints are and what they support, for client libraries.',
+  answers: { 200: { description: 'The metadata.' } }
+}
+
 /** The path of RFC 8414 section 3. */
 export const WELL_KNOWN = '/.well-known/oauth-authorization-server'
 
 /** The metadata of RFC 8414, with the member of RFC 9207. */
 export const metadataRoutes = (http: Http, publicUrl: () => string): void => {
-  const options = { schema: { response: { 200: Metadata } } }
-  http.get(WELL_KNOWN, options, async () => metadataOf(publicUrl()))
+  const schema = { response: { 200: Metadata } }
+  http.get(WELL_KNOWN, { schema, config: { cors: true, operation } }, async () => metadataOf(publicUrl()))
   // RFC 8414 section 3.1: the path of the issuer stands behind the well-known one.
-  http.get(`${WELL_KNOWN}/*`, options, async request => {
+  http.get(`${WELL_KNOWN}/*`, { schema, config: { cors: true } }, async request => {
     const path = request.url.replace(/[?#].*/, '')
     if (path !== WELL_KNOWN + originForm(new URL(publicUrl()).pathname)) throw noSuchPath()
     return metadataOf(publicUrl())

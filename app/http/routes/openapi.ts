@@ -1,27 +1,45 @@
-import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
+import { Type } from '@sinclair/typebox'
 import { vary } from '../headers.js'
 import type { Http } from '../http.js'
+import { text } from '../openapi/oauth.js'
+import type { Operation } from '../openapi/operation.js'
+import { inCoding, staticFile } from '../static-file.js'
+
+const operation: Operation = {
+  operationId: 'getOpenApi',
+  tag: 'Service',
+  summary: 'Fetch this document',
+  description: 'OpenAPI 3.1, made from the schemas of the routes.',
+  headers: Type.Object({
+    'If-None-Match': Type.Optional(
+      text('The `ETag` of each document that the client has kept, or `*`.', 'W/"Nsd0HqPo"')
+    )
+  }),
+  answers: {
+    200: {
+      description: 'The document.',
+      schema: Type.Object({ openapi: Type.String({ pattern: '^3\\.1\\.' }) }, { title: 'OpenApi' }),
+      headers: ['ETag', 'Cache-Control']
+    },
+    304: {
+      description: 'The document that the client has kept is this one.',
+      headers: ['ETag', 'Cache-Control', 'Vary']
+    }
+  }
+}
 
 /** The OpenAPI document, which `createDocument` makes as JSON at the first request. It is kept from then on. */
 export const openApiRoutes = (http: Http, createDocument: () => Promise<string>): void => {
-  const make = async () => {
-    const document = await createDocument()
-    return { document, tag: `"${createHash('sha256').update(document).digest('base64url')}"` }
-  }
-  let making: ReturnType<typeof make> | undefined
+  const document = staticFile('application/json; charset=utf-8', async () => Buffer.from(await createDocument()))
 
-  http.get('/openapi.json', async (request, reply) => {
-    making ??= make().catch(error => {
-      making = undefined
-      throw error
-    })
-    const { document, tag } = await making
+  http.get('/openapi.json', { config: { cors: true, operation } }, async (request, reply) => {
+    const content = await document.content()
+    const tag = `"${content.version}"`
     // Weak, because the same document may be compressed or not.
     reply.headers({ etag: `W/${tag}`, 'cache-control': 'no-cache' })
-    if (!names(request.headers['if-none-match'], tag)) {
-      return reply.type('application/json; charset=utf-8').send(document)
-    }
+    if (!names(request.headers['if-none-match'], tag))
+      return reply.type(document.type).send(inCoding(content, request, reply))
     vary(reply, 'accept-encoding')
     // Fastify gives an answer to HEAD that has no body the length 0, which is not GET's. It gives a stream none.
     return reply.code(304).send(request.method === 'HEAD' ? Readable.from([]) : undefined)

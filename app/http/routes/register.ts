@@ -1,10 +1,13 @@
-import { Type } from '@sinclair/typebox'
-import { DomainError, PASSWORD_MAX, USERNAME_MAX, type UseCases } from '../../../core/index.js'
+import { type TObject, Type } from '@sinclair/typebox'
+import { DomainError, PASSWORD_MAX, refusals, USERNAME_MAX, type UseCases } from '../../../core/index.js'
 import { jsonRoutes } from '../bodies/json.js'
 import { originOf } from '../client-address.js'
 import { DOCUMENTED } from '../documented.js'
 import { examplePassword } from '../example-password.js'
 import type { Http } from '../http.js'
+import { schemaRefusals } from '../openapi/answers.js'
+import type { Operation } from '../openapi/operation.js'
+import { bodyRefusals, jsonRefusals, storeRefusals } from '../refusals.js'
 
 const registration = (passwordMinLength: number) =>
   Type.Object(
@@ -38,23 +41,56 @@ export interface RegisterRouteOptions {
   readonly passwordMinLength: number
 }
 
+const registrationClosed = (): DomainError =>
+  new DomainError('access_denied', 'registration is closed: ask the people who run this service for an account')
+
+const shared = { operationId: 'registerUser', tag: 'Users' as const, summary: 'Register a user' }
+
+const CLOSED: Operation = {
+  ...shared,
+  description: 'Registration is closed: every request is 403. The people who run this service register users.',
+  answers: {},
+  refusals: { registrationClosed }
+}
+
+const openOperation = (body: TObject, passwordMinLength: number): Operation => ({
+  ...shared,
+  description: 'Registers a user, who can log in from then on. The password is stored as a salted hash alone.',
+  bodyExamples: {
+    ada: { summary: 'A user', value: { username: 'ada', password: examplePassword(passwordMinLength) } }
+  },
+  answers: {
+    200: {
+      description: 'The user with its id.',
+      examples: { ada: { summary: 'A user', value: { id: 1, username: 'ada' } } }
+    }
+  },
+  refusals: {
+    ...bodyRefusals,
+    ...jsonRefusals,
+    ...schemaRefusals(body),
+    usernameTaken: refusals.usernameTaken,
+    tooManyRegistrations: () => refusals.tooManyRegistrations(),
+    ...storeRefusals,
+    tooManyHashes: () => refusals.tooManyHashes()
+  }
+})
+
 export const registerRoutes = (
   http: Http,
   useCases: Pick<UseCases, 'registerUser'>,
   { isOpen, passwordMinLength }: RegisterRouteOptions
 ): void => {
   const requireOpen = async (): Promise<void> => {
-    if (!isOpen)
-      throw new DomainError(
-        'access_denied',
-        'registration is closed: ask the people who run this service for an account'
-      )
+    if (!isOpen) throw registrationClosed()
   }
+  const body = registration(passwordMinLength)
+  const config = { cors: true, operation: isOpen ? openOperation(body, passwordMinLength) : CLOSED }
   http.register(
     jsonRoutes(http => {
       http.post(
         '/register',
-        { onRequest: requireOpen, schema: { body: registration(passwordMinLength), response: { 200: User } } },
+        { onRequest: requireOpen, config, schema: { body, response: { 200: User } } },
         async request => {
           const { id, username } = await useCases.registerUser(request.body, originOf(request))
           return { id, username }

@@ -1,10 +1,20 @@
 import { Type } from '@sinclair/typebox'
-import type { TokenAnswer, UseCases } from '../../../core/index.js'
+import { grantTypes, refusals, type TokenAnswer, type UseCases } from '../../../core/index.js'
 import { formOf, formRoutes } from '../bodies/forms.js'
 import { originOf } from '../client-address.js'
 import { clientCredentials } from '../client-auth.js'
 import { UNCACHED } from '../headers.js'
 import type { Http } from '../http.js'
+import {
+  clientForm,
+  clientFormRefusals,
+  clientOperation,
+  EXAMPLES,
+  secretText,
+  text,
+  UNKEPT
+} from '../openapi/oauth.js'
+import type { Operation } from '../openapi/operation.js'
 import { refuseCallsOfOtherSites } from '../other-sites.js'
 
 /** Tokens and codes, as a regular expression. */
@@ -24,6 +34,104 @@ const TokenResponse = Type.Object(
   { title: 'TokenResponse' }
 )
 
+const answer = {
+  access_token: EXAMPLES.accessToken,
+  refresh_token: EXAMPLES.refreshToken,
+  expires_in: 3600,
+  token_type: 'bearer'
+}
+
+const operation: Operation = {
+  ...clientOperation,
+  operationId: 'issueToken',
+  summary: 'Get a token',
+  description:
+    'The token endpoint of RFC 6749. A client that has a secret sends it by HTTP Basic or in the form; a public ' +
+    'client sends an empty one, or its `client_id` alone. A repeated refresh within the grace gets the same answer ' +
+    'again; after it, the whole login ends. The query string is not read.',
+  form: clientForm({
+    grant_type: Type.String({ description: 'How the client gets the token.', enum: [...grantTypes] }),
+    username: Type.Optional(text('`password`: the name of the user.', 'ada')),
+    password: Type.Optional(secretText('`password`: the password of the user.', 'correct horse')),
+    code: Type.Optional(text('`authorization_code`: the code that the login page gave.', EXAMPLES.code)),
+    redirect_uri: Type.Optional(
+      text(
+        '`authorization_code`: required when the authorization request had one, and the same.',
+        'https://shop.example/back'
+      )
+    ),
+    code_verifier: Type.Optional(
+      text(
+        '`authorization_code`: required when the authorization request had a `code_challenge` (RFC 7636).',
+        EXAMPLES.verifier
+      )
+    ),
+    refresh_token: Type.Optional(text('`refresh_token`: the refresh token.', EXAMPLES.refreshToken)),
+    scope: Type.Optional(
+      text(
+        'The scopes that are wanted, with spaces between them. Those that the client is not allowed are left out. ' +
+          'With `refresh_token`, a part of what was granted.',
+        'heroes:read heroes:write'
+      )
+    )
+  }),
+  bodyExamples: {
+    password: {
+      summary: 'By the username and password of a user',
+      value: { grant_type: 'password', username: 'ada', password: 'correct horse' }
+    },
+    authorizationCode: {
+      summary: 'By the code of the login page, with PKCE, as a public client',
+      value: {
+        grant_type: 'authorization_code',
+        code: EXAMPLES.code,
+        code_verifier: EXAMPLES.verifier,
+        client_id: 'shop'
+      }
+    },
+    clientCredentials: {
+      summary: 'For the client itself, without a user',
+      value: { grant_type: 'client_credentials', scope: 'heroes:read' }
+    },
+    refreshToken: {
+      summary: 'By a refresh token',
+      value: { grant_type: 'refresh_token', refresh_token: EXAMPLES.refreshToken }
+    }
+  },
+  answers: {
+    200: {
+      description:
+        'The tokens. A refresh token is there for a client that has a secret and the refresh grant, and a user.',
+      headers: UNKEPT,
+      examples: {
+        token: { summary: 'For a client with a secret', value: answer },
+        scoped: { summary: 'With scopes', value: { ...answer, scope: 'heroes:read heroes:write' } }
+      }
+    }
+  },
+  refusals: {
+    ...clientFormRefusals,
+    withoutGrantType: () => refusals.missingParameter('grant_type'),
+    unsupportedGrantType: () => refusals.unsupportedGrantType(grantTypes),
+    otherGrantType: refusals.otherGrantType,
+    publicForItself: refusals.publicForItself,
+    usernameMissing: () => refusals.missingParameter('username'),
+    passwordMissing: () => refusals.missingParameter('password'),
+    wrongCredentials: refusals.wrongCredentials,
+    codeMissing: () => refusals.missingParameter('code'),
+    invalidCode: refusals.invalidCode,
+    refreshTokenMissing: () => refusals.missingParameter('refresh_token'),
+    publicRefresh: refusals.publicRefresh,
+    invalidRefreshToken: refusals.invalidRefreshToken,
+    scopeMalformed: refusals.scopeMalformed,
+    scopeTooLong: refusals.scopeTooLong,
+    scopeNotAllowed: refusals.scopeNotAllowed,
+    scopeBeyondGrant: refusals.scopeBeyondGrant,
+    tooManyLogins: () => refusals.tooManyLogins(),
+    tooManyHashes: () => refusals.tooManyHashes()
+  }
+}
+
 export const tokenRoutes = (
   http: Http,
   useCases: Pick<UseCases, 'requestToken'>,
@@ -33,24 +141,28 @@ export const tokenRoutes = (
   const onRequest = refuseCallsOfOtherSites(publicUrl, corsOrigins)
   http.register(
     formRoutes('oauth', http => {
-      http.post('/auth/token', { onRequest, schema: { response: { 200: TokenResponse } } }, async (request, reply) => {
-        reply.headers(UNCACHED)
-        const form = await formOf(request)
-        const origin = originOf(request)
-        const credentials = clientCredentials(request.headers.authorization, form)
-        const answer = await useCases.requestToken(credentials, {
-          grantType: form.get('grant_type'),
-          username: form.get('username'),
-          password: form.get('password'),
-          refreshToken: form.get('refresh_token'),
-          code: form.get('code'),
-          redirectUri: form.get('redirect_uri'),
-          codeVerifier: form.get('code_verifier'),
-          scope: form.get('scope'),
-          ...origin
-        })
-        return tokenResponse(answer)
-      })
+      http.post(
+        '/auth/token',
+        { onRequest, schema: { response: { 200: TokenResponse } }, config: { cors: true, operation } },
+        async (request, reply) => {
+          reply.headers(UNCACHED)
+          const form = await formOf(request)
+          const origin = originOf(request)
+          const credentials = clientCredentials(request.headers.authorization, form)
+          const answer = await useCases.requestToken(credentials, {
+            grantType: form.get('grant_type'),
+            username: form.get('username'),
+            password: form.get('password'),
+            refreshToken: form.get('refresh_token'),
+            code: form.get('code'),
+            redirectUri: form.get('redirect_uri'),
+            codeVerifier: form.get('code_verifier'),
+            scope: form.get('scope'),
+            ...origin
+          })
+          return tokenResponse(answer)
+        }
+      )
     })
   )
 }

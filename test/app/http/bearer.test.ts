@@ -1,5 +1,8 @@
+import { once } from 'node:events'
 import t from 'tap'
+import { startService } from '../../support/listening-service.js'
 import { bearer, createInhabited, type Headers } from '../../support/service.js'
+import { dial, JSON_TYPE, readAnswer, requestText } from '../../support/wire.js'
 
 const CHALLENGE = 'Bearer realm="heroes"'
 
@@ -76,5 +79,17 @@ t.test('a request without a valid token gets the same 401 whatever ids, names an
   for (const answer of others) {
     t.equal(answer.statusCode, 401)
     t.equal(answer.payload, known?.payload)
+  }
+})
+
+t.test('wire 2.1: without a valid token a request is answered whether or not its body arrives', async t => {
+  const { url } = await startService(t)
+  for (const authorization of [undefined, 'Bearer x', `Bearer ${'x'.repeat(32)}`]) {
+    const { socket, received } = dial(url)
+    const headers = { ...JSON_TYPE, 'content-length': '100', ...(authorization !== undefined && { authorization }) }
+    socket.write(requestText('POST', '/heroes', headers))
+    await once(socket, 'data')
+    t.equal(readAnswer(received()).status, 401, String(authorization))
+    socket.destroy()
   }
 })

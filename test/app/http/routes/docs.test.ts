@@ -22,7 +22,7 @@ t.test(
   async t => {
     const answer = await ask('/docs')
     t.equal(answer.statusCode, 200)
-    t.match(answer.headers, {
+    t.has(answer.headers, {
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-cache',
       'referrer-policy': 'no-referrer',
@@ -55,7 +55,7 @@ t.test(
       ].sort()
     )
     for (const link of links.filter(link => link.includes('?v=')))
-      t.match(await ask(`/${link}`), { statusCode: 200 }, link)
+      t.has(await ask(`/${link}`), { statusCode: 200 }, link)
   }
 )
 
@@ -80,7 +80,7 @@ t.test(
     })
     t.notMatch(answer.payload, /A1b2|xyz/)
     for (const [, link = ''] of answer.payload.matchAll(/(?:src|href)="(\w+\.\w+\?[^"]+)"/g)) {
-      t.match(await ask(`/docs/${link}`), { statusCode: 200 }, link)
+      t.has(await ask(`/docs/${link}`), { statusCode: 200 }, link)
     }
   }
 )
@@ -152,9 +152,9 @@ t.test('wire 7.6: no other file can be asked for', async t => {
     '/docs/..%2fpackage.json',
     '/docs/constructor'
   ]) {
-    t.match(await ask(url), { statusCode: 404 }, url)
+    t.has(await ask(url), { statusCode: 404 }, url)
   }
-  t.match(await ask('/docs', { method: 'POST' }), { statusCode: 405, headers: { allow: 'GET, HEAD' } })
+  t.has(await ask('/docs', { method: 'POST' }), { statusCode: 405, headers: { allow: 'GET, HEAD' } })
 })
 
 t.test('wire 7.7: / sends browsers to /docs under PUBLIC_URL, and is 404 for everybody else', async t => {
@@ -168,7 +168,7 @@ t.test('wire 7.7: / sends browsers to /docs under PUBLIC_URL, and is 404 for eve
     for (const method of ['GET', 'HEAD']) {
       const answer = await ask('/?x=1', { method, headers: { accept, host: 'evil.example' } })
       t.equal(answer.statusCode, 302, accept)
-      t.match(answer.headers, { location: `${PUBLIC_URL}/docs`, vary: 'accept', 'content-length': '0' })
+      t.has(answer.headers, { location: `${PUBLIC_URL}/docs`, vary: 'accept', 'content-length': '0' })
     }
   }
   for (const accept of [
@@ -188,7 +188,7 @@ t.test('wire 7.7: / sends browsers to /docs under PUBLIC_URL, and is 404 for eve
   }
   for (const url of ['/', '/?x=1']) {
     for (const method of ['POST', 'PUT', 'OPTIONS']) {
-      t.match(await ask(url, { method, headers: { accept: 'text/html' } }), { statusCode: 404 }, method)
+      t.has(await ask(url, { method, headers: { accept: 'text/html' } }), { statusCode: 404 }, method)
     }
   }
 })

@@ -71,8 +71,8 @@ t.test('wire 5.11 and 5.12: revocation and introspection', t =>
       const next = await refresh(one.refresh_token)
       t.equal(await revoke(next.refresh_token), 200)
       t.notOk(await opens(next.access_token))
-      t.match(await refresh(next.refresh_token), { error: 'invalid_grant' })
-      t.match(await refresh(one.refresh_token), { error: 'invalid_grant' })
+      t.has(await refresh(next.refresh_token), { error: 'invalid_grant' })
+      t.has(await refresh(one.refresh_token), { error: 'invalid_grant' })
       t.equal(await revoke(next.refresh_token), 200, 'again')
     })
 
@@ -103,7 +103,7 @@ t.test('wire 5.11 and 5.12: revocation and introspection', t =>
         }
       }
       t.ok(await opens(access_token))
-      t.match(await refresh(refresh_token), { token_type: 'bearer' })
+      t.has(await refresh(refresh_token), { token_type: 'bearer' })
     })
 
     await test('a revocation with an unknown token or hint is 200, and one without a token is invalid_request', async t => {
@@ -150,13 +150,13 @@ t.test('wire 5.11 and 5.12: revocation and introspection', t =>
     await test('introspection of a refresh token tells all scopes of its grant, and no token_type', async t => {
       const { login, introspect, form, id, clock } = await createSetting(stores)
       const { refresh_token } = await login('b a')
-      t.match(await introspect(refresh_token), { active: true, scope: 'b a', exp: AT + 2_592_000, iat: AT })
+      t.has(await introspect(refresh_token), { active: true, scope: 'b a', exp: AT + 2_592_000, iat: AT })
       t.notOk('token_type' in (await introspect(refresh_token)))
       clock.advance(10)
       const fields = { grant_type: 'refresh_token', refresh_token, scope: 'a' }
       const next = (await form('/auth/token', fields, basic(id))).json()
-      t.match(await introspect(next.access_token), { scope: 'a', iat: AT + 10 })
-      t.match(await introspect(next.refresh_token), { scope: 'b a', iat: AT + 10 })
+      t.has(await introspect(next.access_token), { scope: 'a', iat: AT + 10 })
+      t.has(await introspect(next.refresh_token), { scope: 'b a', iat: AT + 10 })
     })
 
     await test('introspection of a token that is unknown, spent, revoked or expired says that it is inactive and nothing else', async t => {
@@ -173,7 +173,7 @@ t.test('wire 5.11 and 5.12: revocation and introspection', t =>
       const three = await login()
       clock.advance(3600)
       t.strictSame(await introspect(three.access_token), INACTIVE, 'expired')
-      t.match(await introspect(three.refresh_token), { active: true })
+      t.has(await introspect(three.refresh_token), { active: true })
       clock.advance(2_592_000)
       t.strictSame(await introspect(three.refresh_token), INACTIVE, 'expired')
       const four = await login()
@@ -185,7 +185,7 @@ t.test('wire 5.11 and 5.12: revocation and introspection', t =>
     await test('a public client may not introspect', async t => {
       const { introspect, login, id } = await createSetting(stores)
       const { access_token } = await login()
-      t.match(await introspect(access_token, `${id}-public`), { error: 'unauthorized_client' })
+      t.has(await introspect(access_token, `${id}-public`), { error: 'unauthorized_client' })
     })
   })
 )
@@ -205,7 +205,7 @@ t.test(
     for (const url of ['/auth/revoke', '/auth/introspect']) {
       const answer = await form(url, { token: 'x' }, basic('app'))
       t.equal(answer.statusCode, 200)
-      t.match(answer.headers, { 'cache-control': 'no-store', pragma: 'no-cache' })
+      t.has(answer.headers, { 'cache-control': 'no-store', pragma: 'no-cache' })
     }
     const empty = await form('/auth/revoke', { token: 'x' }, basic('app'))
     t.strictSame([empty.payload, empty.headers['content-length']], ['{}', '2'])

@@ -95,7 +95,7 @@ t.test(
         state: REQUEST.state,
         iss: PUBLIC_URL
       })
-      t.match(answer.headers, { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
+      t.has(answer.headers, { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
     }
     t.equal(await ports.attempts.removeExpired(new Date(Date.UTC(9999, 0)), 1000), 0, 'no attempt is counted')
     await form('/auth/code', { ...REQUEST, ...ADA, password: 'wrong' })
@@ -111,7 +111,7 @@ t.test('a cancelled request is checked like any other', async t => {
   t.equal((await form('/auth/code', { ...REQUEST, redirect_uri: 'https://evil.example', cancel })).statusCode, 400)
   t.equal((await form('/auth/code', { ...REQUEST, cancel }, { 'sec-fetch-site': 'cross-site' })).statusCode, 403)
   const fault = await form('/auth/code', { ...REQUEST, scope: 'x', cancel })
-  t.match(parametersOf(fault.headers.location), { error: 'invalid_scope' })
+  t.has(parametersOf(fault.headers.location), { error: 'invalid_scope' })
 })
 
 t.test('a parameter of the request that is called cancel cancels nothing', async t => {
@@ -120,7 +120,7 @@ t.test('a parameter of the request that is called cancel cancels nothing', async
   t.notMatch(page.payload, /type="hidden" name="cancel"/)
   t.match(parametersOf((await form(loginPath({ cancel: 'x' }), ADA)).headers.location), { code: String })
   const cancelled = await form(loginPath({ cancel: 'x' }), { cancel: 'yes' })
-  t.match(parametersOf(cancelled.headers.location), { error: 'access_denied' })
+  t.has(parametersOf(cancelled.headers.location), { error: 'access_denied' })
 })
 
 t.test('wire 6.13: the address of the form shows the form again, after every refusal as well', async t => {
@@ -168,7 +168,7 @@ t.test('wire 6.14: the page is in the language that the browser likes best', asy
       [200, 403, 429, 400, 405, 200, 400, 200]
     )
     for (const page of pages) {
-      t.match(page.headers, { 'content-language': language, vary: 'accept-language, accept-encoding' })
+      t.has(page.headers, { 'content-language': language, vary: 'accept-language, accept-encoding' })
       if (!page.headers['content-encoding']) t.match(page.payload, `<html lang="${language}">`)
     }
     for (const page of pages.slice(0, 3)) t.match(page.payload, `<button>${button}</button>`)
@@ -315,7 +315,7 @@ t.test('wire 6.10: every page has its headers, and sets no cookie', async t => {
     [200, 400, 403, 403, 413, 405]
   )
   for (const { headers } of pages) {
-    t.match(headers, {
+    t.has(headers, {
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-store',
       'referrer-policy': 'no-referrer',
@@ -328,7 +328,7 @@ t.test('wire 6.10: every page has its headers, and sets no cookie', async t => {
   }
   // The 405 is an answer of no route of the pages, and helmet sees only these.
   for (const { headers } of pages.filter(page => page.statusCode !== 405)) {
-    t.match(headers, {
+    t.has(headers, {
       'cross-origin-resource-policy': 'same-origin',
       'origin-agent-cluster': '?1',
       'x-dns-prefetch-control': 'off',

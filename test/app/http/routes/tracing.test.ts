@@ -39,10 +39,10 @@ t.test('wire 7.8: the trace that a caller names is in the line of the request an
     'nothing else is added'
   )
   await form('/auth/token', { grant_type: 'password', ...ADA }, { ...traced, ...basic('app', 'wrong') })
-  t.match(take(), [{ event: 'client.authentication_failed', traceId: TRACE }, { path: '/auth/token' }])
+  t.has(take(), [{ event: 'client.authentication_failed', traceId: TRACE }, { path: '/auth/token' }])
   await ask('/heroes', { headers: { traceparent: `01-${TRACE}-${PARENT}-00-more` } })
   const [line = {}] = take()
-  t.match(line, { path: '/heroes', status: 401, traceId: TRACE })
+  t.has(line, { path: '/heroes', status: 401, traceId: TRACE })
   t.strictSame(Object.keys(line), [
     'level',
     'time',

@@ -54,13 +54,13 @@ t.test('wire 2.3, 2.4: what a path is refused as does not depend on how the path
     ] as const) {
       const answer = await ask(start + path, { headers: { origin: 'https://app.example' } })
       t.equal(answer.statusCode, status, start + path)
-      t.match(answer.headers, { 'cache-control': 'no-store', pragma: 'no-cache' }, start + path)
+      t.has(answer.headers, { 'cache-control': 'no-store', pragma: 'no-cache' }, start + path)
       t.equal(answer.json().error, 'invalid_request', start + path)
       const opened = answer.headers['access-control-allow-origin']
       t.equal(opened, status === 405 ? 'https://app.example' : undefined, start + path)
     }
     const page = await ask(`${start}code?y`, { method: 'PUT' })
-    t.match([page.statusCode, page.headers['content-type']], [405, 'text/html; charset=utf-8'], start)
+    t.has([page.statusCode, page.headers['content-type']], [405, 'text/html; charset=utf-8'], start)
   }
   for (const start of ['http://heroes.example', 'HTTPS://u:p@x:1']) {
     t.strictSame(await whole(`${start}/auth/token`), [405, JSON_TYPE, 'no-store', true])
@@ -73,7 +73,7 @@ t.test('wire 2.3, 2.4: what a path is refused as does not depend on how the path
   t.equal((await ask('http://x/', { headers: browser })).statusCode, 302)
   for (const other of ['/%2561uth/token', '/%2fauth/token', '/?/auth/token']) {
     const answer = await ask(other)
-    t.match([answer.statusCode, Object.keys(answer.json())], [404, ['error']], other)
+    t.has([answer.statusCode, Object.keys(answer.json())], [404, ['error']], other)
   }
 })
 
@@ -237,7 +237,7 @@ t.test('wire 2.3: a database that goes away under way is 503 under /auth/ as tem
   await service.useCases.registerUser(ADA)
   const answer = await service.form('/auth/token', { grant_type: 'password', ...ADA }, basic('app'))
   t.strictSame([answer.statusCode, answer.json().error], [503, 'temporarily_unavailable'])
-  t.match(answer.headers, { 'cache-control': 'no-store', pragma: 'no-cache' })
+  t.has(answer.headers, { 'cache-control': 'no-store', pragma: 'no-cache' })
 })
 
 t.test('wire 1.6: a body of 10 MB is read and one of a byte more is 413, for every request with a body', async t => {

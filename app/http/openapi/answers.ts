@@ -1,15 +1,46 @@
+import { type TObject, type TSchema, Type } from '@sinclair/typebox'
 import type { FastifySchema, RouteOptions } from 'fastify'
+import { refusals } from '../../../core/index.js'
 import { DOCUMENTED } from '../documented.js'
-import { createAnswerFor, type ErrorForm } from '../errors.js'
+import { createAnswerFor, describeInvalid, type ErrorForm } from '../errors.js'
 import { createErrorPage, hasDeveloperLine } from '../pages/error-page.js'
+import { headRefusals, type Refusals } from '../refusals.js'
 import { ALWAYS, type HeaderName, named, OF_LOGIN_PAGES, WITH_BODY } from './headers.js'
 import type { Answer, Operation } from './operation.js'
-import { type RefusalFigures, type RefusalName, refusalsOf } from './refusals.js'
-import { ErrorBody, OAuthErrorBody } from './schemas.js'
 
-/** What @fastify/swagger makes an operation of. */
-export const routeSchema = (operation: Operation, route: RouteOptions, figures: RefusalFigures): FastifySchema => {
-  const { operationId, tag, summary, description, security, path, query, headers, form, bodyExamples } = operation
+/** The body of an error, by the form of errors: see errors.ts. */
+export const ErrorBody = Type.Object(
+  { error: Type.String({ description: 'What is wrong and what to send instead, for a person.' }) },
+  { title: 'Error' }
+)
+
+/** RFC 6749 section 5.2. */
+const OAuthErrorBody = Type.Object(
+  {
+    error: Type.String({
+      description: 'The code of RFC 6749, for a program.',
+      enum: [
+        'invalid_request',
+        'invalid_client',
+        'invalid_grant',
+        'invalid_scope',
+        'unauthorized_client',
+        'unsupported_grant_type',
+        'temporarily_unavailable',
+        'server_error'
+      ]
+    }),
+    error_description: Type.String({
+      description: 'What is wrong and what to send instead, for a person.',
+      pattern: '^[\\x20-\\x21\\x23-\\x5b\\x5d-\\x7e]+$'
+    })
+  },
+  { title: 'OAuthError' }
+)
+
+/** What @fastify/swagger makes an operation of. `bodyLimit` is in bytes: a refusal tells it. */
+export const routeSchema = (operation: Operation, route: RouteOptions, bodyLimit: number): FastifySchema => {
+  const { operationId, tag, summary, description, security = [], path, query, headers, form, bodyExamples } = operation
   const body = form ?? route.schema?.body
   return {
     operationId,
@@ -24,7 +55,7 @@ export const routeSchema = (operation: Operation, route: RouteOptions, figures: 
       consumes: [form === undefined ? 'application/json' : 'application/x-www-form-urlencoded'],
       body: { ...shown(body), 'x-examples': bodyExamples }
     }),
-    response: responses(operation, route, figures)
+    response: responses(operation, route, bodyLimit)
   }
 }
 
@@ -38,9 +69,9 @@ const shown = (schema: unknown): object =>
   )
 
 const responses = (
-  { answers, refusals: names }: Operation,
+  { answers, refusals = {} }: Operation,
   { config, schema }: RouteOptions,
-  figures: RefusalFigures
+  bodyLimit: number
 ): Record<string, object> => {
   const form = config?.errorForm ?? 'json'
   const whitelists = Object(schema?.response)
@@ -48,12 +79,35 @@ const responses = (
     status,
     answered({ ...answer, schema: answer.schema ?? whitelists[status] })
   ])
-  const refused = names.map(name => refuse(name, form, figures))
+  const refused = refuse({ ...headRefusals, ...refusals }, form, bodyLimit)
   const failures = [...new Set(refused.map(({ status }) => status))].map(status => {
     const all = refused.filter(each => each.status === status)
     return [status, form === 'page' ? refusalPage(status, all) : refusal(status, all, form)]
   })
   return Object.fromEntries([...failures, ...successes])
+}
+
+/** What is refused of a JSON body that does not match the schema. */
+export const schemaRefusals = (schema: TObject): Refusals => {
+  const invalid = (keyword: string, params: Record<string, string>, instancePath = '') => {
+    const error = { keyword, instancePath, schemaPath: '', params, message: '', parentSchema: schema }
+    return () => describeInvalid([error], 'body')
+  }
+  const ofProperty = ([name, { type, ...property }]: [string, TSchema]): Refusals => {
+    // The core judges what stands under this key, with texts of its own.
+    const { minLength, maxLength } = Object(property)[DOCUMENTED]
+    return {
+      [`${name}Missing`]: invalid('required', { missingProperty: name }),
+      [`${name}OfOtherType`]: invalid('type', { type }, `/${name}`),
+      [`${name}OfOtherLength`]: () => refusals.textOfOtherLength(name, minLength, maxLength)
+    }
+  }
+  const properties = Object.entries(schema.properties).filter(([, { type }]) => type !== undefined)
+  return {
+    noObject: invalid('type', { type: 'object' }),
+    withMore: invalid('additionalProperties', {}),
+    ...Object.assign({}, ...properties.map(ofProperty))
+  }
 }
 
 /** The headers of the answers, and those that every answer with a body has. */
@@ -73,19 +127,21 @@ const answered = ({ description, schema, type = 'application/json', headers = []
 }
 
 interface Refused {
-  readonly name: RefusalName
+  readonly name: string
   readonly status: number
   readonly headers: readonly HeaderName[]
   /** The body in JSON. A page says the text of the body of OAuth's form. */
   readonly body: { readonly error: string; readonly error_description?: string }
 }
 
-/** What errors.ts answers for a refusal. */
-const refuse = (name: RefusalName, form: ErrorForm, figures: RefusalFigures): Refused => {
-  const answerFor = createAnswerFor(createErrorPage(''), figures.bodyLimit)
-  const error = refusalsOf(figures)[name]
-  const { status, headers, body } = answerFor(error, form === 'page' ? 'oauth' : form, { id: '', headers: {} })
-  return { name, status, headers: named(Object.keys(headers)), body: JSON.parse(body) }
+/** What errors.ts answers for each refusal. */
+const refuse = (refusals: Refusals, form: ErrorForm, bodyLimit: number): readonly Refused[] => {
+  const answerFor = createAnswerFor(createErrorPage(''), bodyLimit)
+  return Object.entries(refusals).map(([name, refusal]) => {
+    const answer = answerFor(refusal(), form === 'page' ? 'oauth' : form, { id: '', headers: {} })
+    const { status, headers, body } = answer
+    return { name, status, headers: named(Object.keys(headers)), body: JSON.parse(body) }
+  })
 }
 
 const refusal = (status: number, refused: readonly Refused[], form: ErrorForm): object => ({

@@ -1,0 +1,37 @@
+import type { FastifyContextConfig, FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
+
+interface Path {
+  readonly pattern: RegExp
+  readonly methods: Set<string>
+  /** A route of the path. Hooks may still replace its `config`. */
+  readonly route: RouteOptions
+}
+
+const pathsOfServers = new WeakMap<FastifyInstance['server'], Map<string, Path>>()
+
+/** Notes the paths of the routes that are registered from now on. */
+export const notePaths = (http: Pick<FastifyInstance, 'server' | 'addHook'>): void => {
+  const paths = new Map<string, Path>()
+  pathsOfServers.set(http.server, paths)
+  http.addHook('onRoute', route => {
+    const path = paths.get(route.url) ?? { pattern: patternOf(route.url), methods: new Set(), route }
+    for (const method of [route.method].flat()) path.methods.add(method)
+    paths.set(route.url, path)
+  })
+}
+
+const patternOf = (url: string): RegExp =>
+  new RegExp(`^${url.replaceAll('.', '\\.').replaceAll('*', '.*').replaceAll(/:\w+/g, '[^/]+')}$`)
+
+const pathOf = ({ server, url }: FastifyRequest): Path | undefined => {
+  const target = url.replace(/[?#].*/s, '')
+  return [...(pathsOfServers.get(server.server)?.values() ?? [])].find(({ pattern }) => pattern.test(target))
+}
+
+/** The methods that the path of the request has; none where there is no such path. */
+export const methodsAt = (request: FastifyRequest): readonly string[] =>
+  request.server.supportedMethods.filter(method => pathOf(request)?.methods.has(method))
+
+/** What the route of the request declares, or where the path lacks the method, what another route of the path does. */
+export const configAt = (request: FastifyRequest): FastifyContextConfig =>
+  (request.is404 ? pathOf(request)?.route.config : request.routeOptions.config) ?? {}

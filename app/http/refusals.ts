@@ -1,0 +1,94 @@
+import { DomainError, type ErrorCode, refusals } from '../../core/index.js'
+import { HttpError } from './errors.js'
+
+// What a request is refused with before its endpoint judges it. The OpenAPI document shows these very errors, under the
+// names that they have here.
+
+/** Makes the error of each refusal. */
+export type Refusals = Readonly<Record<string, () => Error>>
+
+const http = (status: number, message: string) => (): HttpError => new HttpError(status, message)
+/** What a page tells as a link or a form that is too long. */
+const tooLong = (message: string) => (): DomainError =>
+  new DomainError('invalid_request', message, { fault: 'too_long' })
+const domain = (code: ErrorCode, message: string) => (): DomainError => new DomainError(code, message)
+/** What Fastify itself throws, which errors.ts puts into words. */
+const fastify = (statusCode: number) => (): Error => Object.assign(new Error(), { statusCode })
+
+/** Of the head of any request. */
+export const headRefusals = {
+  noHost: http(400, 'the request has no Host header: send one'),
+  badHost: http(400, 'the Host header is not a host: send its name or address, and a port behind a colon'),
+  twoHosts: http(400, 'the request has more than one Host header: send one'),
+  otherVersion: http(400, 'this version of HTTP is not read here: use HTTP/1.1'),
+  chunkedInOldHttp: http(400, 'HTTP/1.0 has no Transfer-Encoding: send Content-Length, or use HTTP/1.1'),
+  otherCoding: http(400, 'the body has a transfer coding that is not read here: send chunked alone')
+}
+
+/** Of a body of any kind. */
+export const bodyRefusals = {
+  malformed: fastify(400),
+  tooSlow: http(
+    408,
+    'the request took too long to arrive: send its headers within 20 seconds and all of it within 120'
+  ),
+  tooLarge: fastify(413),
+  chunkExtensions: http(413, 'the chunk extensions are too large: send chunks without extensions'),
+  otherType: fastify(415),
+  coded: http(415, 'the body has a content coding: send it without Content-Encoding'),
+  tooManyBodies: () => new DomainError('overloaded', 'too many large bodies are being read', { retryAfterSeconds: 1 })
+}
+
+/** Of a JSON body. */
+export const jsonRefusals = {
+  noJson: domain('invalid_input', 'the body is not valid JSON: send one JSON object, without a key __proto__'),
+  jsonBeyondBounds: domain('invalid_input', 'the body has more than 1000 values or 32 levels: send a smaller one'),
+  jsonNoUtf8: domain('invalid_input', 'the body is not valid UTF-8: encode it as UTF-8'),
+  jsonUnstorable: domain('invalid_input', 'the body holds a NUL character or half of a surrogate pair: leave it out')
+}
+
+/** Of encoded parameters, in a form or a query string. */
+export const parameterRefusals = {
+  parameterRepeated: domain('invalid_request', 'a parameter is repeated: send each one once'),
+  parameterTooLong: tooLong('a parameter is longer than 16384 bytes: send a shorter one'),
+  tooManyParameters: tooLong('there are more than 1000 parameters: send fewer'),
+  parameterNoUtf8: domain('invalid_request', 'a parameter is not valid UTF-8: encode it as UTF-8'),
+  parameterWithNul: domain('invalid_request', 'a parameter holds a NUL character: leave it out'),
+  brokenEscape: domain('invalid_request', 'a parameter has a broken percent-escape: write % as %25')
+}
+
+/** Of a form, beside {@link bodyRefusals} and {@link parameterRefusals}. */
+export const formRefusals = {
+  noForm: domain('invalid_request', 'the request has no form: send one as application/x-www-form-urlencoded')
+}
+
+/** Of a query string, beside {@link parameterRefusals}. */
+export const queryRefusals = {
+  queryNotEncoded: domain(
+    'invalid_request',
+    'the query string has characters that must be percent-encoded: encode all but printable ASCII'
+  )
+}
+
+/** Of what a page would repeat. */
+export const pageRefusals = {
+  parametersTooLong: tooLong('the parameters are longer than 16384 bytes together: send shorter ones')
+}
+
+/** Of a `POST` that a browser sends for a page of another site. */
+export const siteRefusals = {
+  otherSite: http(403, 'another website sent this request: send it from an application or a server')
+}
+
+/** What comes too late, with the advice of its route. */
+export const tooLate = (advice?: string): DomainError =>
+  new DomainError('unavailable', `the answer took too long${advice === undefined ? '' : `: ${advice}`}`, {
+    retryAfterSeconds: 1
+  })
+
+/** Of what the stores have a part in. */
+export const storeRefusals = {
+  failed: () => new Error(),
+  databaseAway: () => refusals.databaseAway(),
+  tooLate: () => tooLate()
+}

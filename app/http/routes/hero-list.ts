@@ -1,0 +1,166 @@
+import { setImmediate } from 'node:timers/promises'
+import { Type } from '@sinclair/typebox'
+import type { FastifyReply } from 'fastify'
+import { DomainError, type Hero, type HeroQuery, type UseCases } from '../../../core/index.js'
+import { formPairs, queryString } from '../bodies/forms.js'
+import type { Http } from '../http.js'
+import { parameterRefusals, queryRefusals, storeRefusals, tooLate } from '../refusals.js'
+import { createSemaphore } from '../semaphore.js'
+import { type HeroAccess, type HeroOperation, HeroOutput, integer, noInteger, SHOWN_KEYS } from './hero.js'
+
+const MAX_LIMIT = 1000
+/** The advice to those whose list is too long. */
+const ADVICE = `ask for a part of the list, with a limit of up to ${MAX_LIMIT}`
+/** How many lists of more than {@link MAX_LIMIT} heroes are made or sent at a time. 100,000 long names take 100 MB. */
+const LONG_LISTS = 2
+const WAITING_LISTS = 8
+
+const queryRepeated = (): DomainError =>
+  new DomainError('invalid_input', 'a query parameter is repeated: send each one once')
+const limitOutside = (): DomainError => new DomainError('invalid_input', `limit must be from 1 to ${MAX_LIMIT}`)
+const tooManyLists = (): DomainError =>
+  new DomainError('overloaded', `too many long lists are being sent: ${ADVICE}`, { retryAfterSeconds: 1 })
+
+/** What {@link formPairs} throws: a repeated parameter is this route's to judge, and a long one is in order. */
+const { parameterRepeated: _repeated, parameterTooLong: _tooLong, ...QUERY_REFUSALS } = parameterRefusals
+
+const operation: HeroOperation = {
+  operationId: 'listHeroes',
+  summary: 'List heroes',
+  description:
+    'Every hero, by ascending id, or those that the query asks for. With `limit`, `Link` leads from page to page: ' +
+    'follow it until it is absent. Without `limit` a list of more than 1,000 heroes may have to wait for others. ' +
+    'Unknown parameters are ignored.',
+  query: Type.Object({
+    name: Type.Optional(
+      Type.String({
+        description:
+          'Only heroes whose name contains this text, whatever the case. `%`, `_` and `\\` are plain characters.',
+        examples: ['star']
+      })
+    ),
+    limit: Type.Optional(
+      Type.Integer({
+        description: 'At most so many heroes. While there are more, `Link` names the next page.',
+        minimum: 1,
+        maximum: MAX_LIMIT,
+        examples: [100]
+      })
+    ),
+    after: Type.Optional(
+      Type.Integer({ description: 'Only heroes with a greater id. `Link` sets it for the next page.', examples: [100] })
+    )
+  }),
+  answers: {
+    200: {
+      description: 'The heroes. The list is empty when there are none.',
+      schema: Type.Array(HeroOutput),
+      headers: ['Link'],
+      examples: {
+        heroes: {
+          summary: 'Two heroes',
+          value: [
+            { id: 1, name: 'Starling' },
+            { id: 2, name: 'Night Starling' }
+          ]
+        },
+        none: { summary: 'No hero', value: [] }
+      }
+    }
+  },
+  refusals: {
+    queryRepeated,
+    limitNoInteger: () => noInteger('limit'),
+    limitOutside,
+    afterNoInteger: () => noInteger('after'),
+    ...queryRefusals,
+    ...QUERY_REFUSALS,
+    ...storeRefusals,
+    tooLate: () => tooLate(ADVICE),
+    tooManyLists
+  }
+}
+
+export const heroListRoute = (
+  http: Http,
+  useCases: Pick<UseCases, 'heroPage' | 'allHeroes'>,
+  { check, config }: HeroAccess,
+  publicUrl: () => string
+): void => {
+  const place = createSemaphore(LONG_LISTS, WAITING_LISTS, tooManyLists)
+
+  http.get(
+    '/heroes',
+    { onRequest: check, config: { ...config(operation), whenLate: ADVICE } },
+    async (request, reply) => {
+      const { limit, ...query } = heroQuery(request.url)
+      const { heroes, nextAfter } = await useCases.heroPage({ ...query, limit: limit ?? MAX_LIMIT })
+      // What is not an object bypasses Fastify's serializer, which takes three times as long as JSON.stringify.
+      reply.type('application/json; charset=utf-8')
+      if (nextAfter === undefined) return `[${jsonItems(heroes)}]`
+      if (limit === undefined) {
+        await place(reply)
+        return longList(reply, heroes, useCases.allHeroes({ ...query, after: nextAfter }))
+      }
+      reply.header('link', nextLink(publicUrl(), { ...query, limit }, nextAfter))
+      return `[${jsonItems(heroes)}]`
+    }
+  )
+}
+
+const QUERY_KEYS: ReadonlySet<string> = new Set(['name', 'limit', 'after'])
+
+/** Ignores unknown keys. Throws `invalid_input` and `invalid_request`. */
+const heroQuery = (url: string): HeroQuery => {
+  const known = formPairs(queryString(url), QUERY_KEYS)
+  const values = new Map(known)
+  if (values.size < known.length) throw queryRepeated()
+  return { nameContains: values.get('name'), after: optionalInteger(values, 'after'), limit: pageLimit(values) }
+}
+
+const optionalInteger = (values: ReadonlyMap<string, string>, key: string): number | undefined => {
+  const text = values.get(key)
+  if (text === undefined) return undefined
+  const value = integer(text)
+  if (value === undefined) throw noInteger(key)
+  return value
+}
+
+const pageLimit = (values: ReadonlyMap<string, string>): number | undefined => {
+  const limit = optionalInteger(values, 'limit')
+  if (limit !== undefined && (limit < 1 || limit > MAX_LIMIT)) throw limitOutside()
+  return limit
+}
+
+/** The `Link` header to the next page (RFC 8288). */
+const nextLink = (publicUrl: string, { nameContains, limit }: HeroQuery, nextAfter: number): string => {
+  const query = new URLSearchParams({
+    ...(nameContains !== undefined && { name: nameContains }),
+    limit: String(limit),
+    after: String(nextAfter)
+  })
+  return `<${publicUrl}/heroes?${query}>; rel="next"`
+}
+
+/** The heroes as JSON, without the brackets of the list. They show the same keys as a single hero. */
+const jsonItems = (heroes: readonly Hero[]): string => JSON.stringify(heroes, [...SHOWN_KEYS]).slice(1, -1)
+
+/**
+ * One JSON list of the first heroes and those of all pieces. Other requests get a turn of the event loop between two
+ * pieces. The list is kept as bytes, which are not on the heap that V8 bounds.
+ */
+const longList = async (
+  reply: FastifyReply,
+  first: readonly Hero[],
+  pieces: AsyncIterable<readonly Hero[]>
+): Promise<Buffer> => {
+  const bytes = [Buffer.from(`[${jsonItems(first)}`)]
+  for await (const piece of pieces) {
+    await setImmediate()
+    // A list that nobody waits for any more would go on to take memory without having a place.
+    if (reply.raw.closed) break
+    if (piece.length > 0) bytes.push(Buffer.from(`,${jsonItems(piece)}`))
+  }
+  bytes.push(Buffer.from(']'))
+  return Buffer.concat(bytes)
+}

@@ -1,0 +1,81 @@
+import { Type } from '@sinclair/typebox'
+import type { FastifyContextConfig, FastifyRequest } from 'fastify'
+import { DomainError, refusals, type UseCases } from '../../../core/index.js'
+import { bearerRefusals, createBearerCheck } from '../bearer.js'
+import { DOCUMENTED } from '../documented.js'
+import type { Operation } from '../openapi/operation.js'
+
+/** The properties of a hero beside its id: whatever is sent, stored, shown and documented follows from these. */
+const fields = {
+  name: Type.String({
+    description: 'The name, which no other hero has, as it was sent.',
+    examples: ['Starling'],
+    [DOCUMENTED]: { minLength: 1, maxLength: 255 }
+  })
+}
+export const HeroOutput = Type.Object(
+  { id: Type.Integer({ description: 'Given out once and never again.', examples: [1] }), ...fields },
+  { title: 'Hero' }
+)
+/** A client may send an `id` of any kind; it is discarded. */
+export const HeroInput = Type.Object(
+  { id: Type.Optional(Type.Unknown({ description: 'Ignored, whatever it is.' })), ...fields },
+  { title: 'NewHero', additionalProperties: false }
+)
+
+/** The keys that an answer shows. */
+export const SHOWN_KEYS: readonly string[] = Object.keys(HeroOutput.properties)
+
+export interface HeroAccessOptions {
+  /** Whether the routes ask for a bearer token. */
+  readonly protect: boolean
+  /** The scopes that reading and writing need, if any. */
+  readonly readScope: string | undefined
+  readonly writeScope: string | undefined
+}
+
+export type HeroOperation = Omit<Operation, 'tag' | 'security'>
+
+/** What routes that read heroes, or those that write them, have in common. */
+export interface HeroAccess {
+  /** Throws or rejects unless the request has a valid access token with the scope, where the routes ask for one. */
+  check(request: FastifyRequest): Promise<unknown>
+  /** The config of a route: what the document says of it, with its protection. */
+  config(operation: HeroOperation): FastifyContextConfig
+}
+
+export const createHeroAccess = (
+  useCases: Pick<UseCases, 'verifyBearer'>,
+  { protect, readScope, writeScope }: HeroAccessOptions
+): { readonly reading: HeroAccess; readonly writing: HeroAccess } => {
+  const check = createBearerCheck(useCases)
+
+  const accessWith = (scope: string | undefined): HeroAccess => {
+    const scopes = scope === undefined ? [] : [scope]
+    const tokenRefusals = {
+      ...bearerRefusals,
+      ...(scope !== undefined && { insufficientScope: () => refusals.insufficientScope(scope) })
+    }
+    return {
+      check: protect ? request => check(request, scope) : async () => {},
+      config: operation => ({
+        cors: true,
+        operation: {
+          ...operation,
+          tag: 'Heroes',
+          security: protect ? [{ oauth2: scopes }, { bearer: scopes }] : [],
+          refusals: { ...(protect && tokenRefusals), ...operation.refusals }
+        }
+      })
+    }
+  }
+  return { reading: accessWith(readScope), writing: accessWith(writeScope) }
+}
+
+/** Reads an integer of any length. Beyond the safe integers it is the nearest safe integer, which is no hero's id. */
+export const integer = (text: string): number | undefined =>
+  /^-?[0-9]+$/.test(text)
+    ? Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(text)))
+    : undefined
+
+export const noInteger = (name: string): DomainError => new DomainError('invalid_input', `${name} must be an integer`)

@@ -1,0 +1,111 @@
+import { DomainError, type ErrorCode, type Fault } from './errors.js'
+
+// Every refusal of a request, in one place: a host that describes its endpoints makes its examples of the same errors.
+
+const refusal = (code: ErrorCode, message: string) => (): DomainError => new DomainError(code, message)
+const faultyLink = (fault: Fault, message: string) => (): DomainError =>
+  new DomainError('invalid_request', message, { fault })
+const tryLater =
+  (code: ErrorCode, message: string) =>
+  (retryAfterSeconds = 1, cause?: unknown): DomainError =>
+    new DomainError(code, message, { retryAfterSeconds, cause })
+
+// Texts
+
+export const unstorableText = (field: string): DomainError =>
+  new DomainError('invalid_input', `${field} holds a NUL or a lone surrogate: leave it out`)
+export const textOfOtherLength = (field: string, min: number, max: number): DomainError =>
+  new DomainError('invalid_input', `${field} must have ${min} to ${max} characters`)
+
+// Heroes and users
+
+export const noSuchHero = refusal('not_found', 'no hero has this id: send that of a hero in the list')
+export const nameTaken = refusal('conflict', 'a hero with this name exists: choose another name')
+export const usernameTaken = refusal('conflict', 'a user with this username exists: choose another username')
+export const tooManyRegistrations = tryLater(
+  'too_many_attempts',
+  'too many users were registered from this address: wait before the next'
+)
+export const tooManyLogins = tryLater('too_many_attempts', 'too many logins were tried: wait before the next')
+
+// Bearer tokens (RFC 6750)
+
+export const tokenRequired = refusal('token_required', 'a bearer access token is required: log in for one and send it')
+export const invalidToken = refusal('invalid_token', 'the access token is unknown, expired or revoked: get a new one')
+export const insufficientScope = (requiredScope: string): DomainError =>
+  new DomainError('insufficient_scope', 'the access token lacks the scope for this: get one that has the scope', {
+    requiredScope
+  })
+
+// Clients
+
+export const unauthenticated = refusal(
+  'invalid_client',
+  'the client must authenticate: send its id and secret by HTTP Basic or in the form'
+)
+export const invalidClient = refusal(
+  'invalid_client',
+  'the client is unknown or its secret is wrong: send the id and secret of a client by HTTP Basic or in the form'
+)
+
+// The token endpoint (RFC 6749 section 5.2), revocation and introspection
+
+export const missingParameter = (name: string): DomainError =>
+  new DomainError('invalid_request', `${name} is missing: send it`)
+export const unsupportedGrantType = (grantTypes: readonly string[]): DomainError =>
+  new DomainError('unsupported_grant_type', `grant_type must be one of ${grantTypes.join(', ')}`)
+export const otherGrantType = refusal(
+  'unauthorized_client',
+  'the client is not allowed this grant_type: send one that it was given'
+)
+export const publicForItself = refusal(
+  'unauthorized_client',
+  'a public client cannot get a token for itself: log a user in'
+)
+export const wrongCredentials = refusal('invalid_grant', 'the username or the password is wrong: check both')
+export const invalidCode = refusal(
+  'invalid_grant',
+  'the code is unknown, expired, used, or bound to another client, redirect URI or verifier: log in for a new one'
+)
+export const publicRefresh = refusal('unauthorized_client', 'a public client has no refresh tokens: log in again')
+export const invalidRefreshToken = refusal(
+  'invalid_grant',
+  'the refresh token is unknown, expired, ended or issued to another client: log in again'
+)
+export const scopeMalformed = refusal(
+  'invalid_scope',
+  'the scope is malformed: send names without quotes and backslashes, with spaces between them'
+)
+export const scopeTooLong = refusal('invalid_scope', 'a scope has at most 100 parts and 4096 characters')
+export const scopeNotAllowed = refusal(
+  'invalid_scope',
+  'the client is allowed none of the requested scopes: request others, or none'
+)
+export const scopeBeyondGrant = refusal(
+  'invalid_scope',
+  'the scope goes beyond what was granted: request less, or leave scope out'
+)
+export const tokenOfAnother = refusal('invalid_grant', 'the token was issued to another client: send one of your own')
+export const publicIntrospection = refusal(
+  'unauthorized_client',
+  'a public client may not introspect: use one that has a secret'
+)
+
+// Authorization requests of which the client cannot be told by a redirect
+
+export const unknownClient = faultyLink('unknown_client', 'the application is not known here')
+export const noRedirectUri = faultyLink('no_redirect_uri', 'the application has no address to return to')
+export const unnamedRedirectUri = faultyLink(
+  'unnamed_redirect_uri',
+  'the application registered several addresses, and the request does not say to which of them to return'
+)
+export const otherRedirectUri = faultyLink(
+  'other_redirect_uri',
+  'the address to return to is none that the application registered'
+)
+
+// What ports reject with, and what a service refuses with while it ends
+
+export const databaseAway = tryLater('unavailable', 'the database cannot be reached')
+export const tooManyHashes = tryLater('overloaded', 'too many logins are waiting')
+export const shuttingDown = tryLater('unavailable', 'the service is shutting down')
