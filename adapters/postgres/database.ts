@@ -1,64 +1,25 @@
-import type { Stores } from '../../core/ports.js'
 import { createAttemptStore } from './attempts.js'
 import { createClientStore } from './clients.js'
-import type { DatabaseClock } from './clock.js'
 import { createCodeStore } from './codes.js'
-import type { Connections, Driver } from './connection/driver.js'
+import type { Driver } from './connection/driver.js'
 import type { ServerOptions } from './connection/server.js'
 import { createGrantStore } from './grants.js'
 import { createHeroStore } from './heroes.js'
-import { type Inspection, inspect } from './inspection.js'
+import { inspect } from './inspection.js'
 import { createLookups } from './lookups.js'
 import { createCheck, migrate, requireSchema } from './migrations.js'
-import { findNameIndex, lackAfter, makeNameIndex, type NameIndexLack } from './name-index.js'
+import { findNameIndex, lackAfter, makeNameIndex } from './name-index.js'
 import { createScopeStore } from './scopes.js'
 import { createTokenStore } from './tokens.js'
 import { createUserStore } from './users.js'
 
-export type { Connections } from './connection/driver.js'
 export { StatementError } from './connection/errors.js'
 export type { ServerOptions } from './connection/server.js'
-export type { ServerAddress, Tls } from './connection/socket.js'
 export { FolderError, FolderInUseError } from './embedded/folder.js'
-export type { Inspection, Missing } from './inspection.js'
-export { type SchemaState, UnfitDatabaseError } from './migrations.js'
-export type { NameIndexLack } from './name-index.js'
+export { UnfitDatabaseError } from './migrations.js'
 
 /** An open database: the stores, and what a process needs to set it up, look after it and close it. */
-export interface Database {
-  readonly stores: Stores
-  /** The server's clock; undefined for the embedded engine, whose clock is this machine's. */
-  readonly clock: DatabaseClock | undefined
-  /**
-   * Applies pending migrations. After it has failed, the stores reject with the same error until it, or
-   * {@link requireSchema}, succeeds. When several instances call it at once, one of them applies the migrations and the
-   * others wait. Then it makes the index by which heroes are found by a part of their name, where that takes no time and
-   * PostgreSQL lets it. Resolves with why there is none, and with undefined where there is one, and for the embedded
-   * engine, which needs none. Rejects with an {@link UnfitDatabaseError} when the database's encoding is not UTF8.
-   */
-  migrate(): Promise<NameIndexLack | undefined>
-  /**
-   * Resolves as {@link migrate} does, and changes nothing. Rejects with an {@link UnfitDatabaseError} when a migration is
-   * pending or the encoding is not UTF8.
-   */
-  requireSchema(): Promise<NameIndexLack | undefined>
-  /**
-   * Rejects with `unavailable` while the database cannot be reached, takes no writes, lacks its schema or does not let the
-   * service read which migrations were applied.
-   */
-  check(): Promise<void>
-  /** The time by the database's clock. Rejects with `unavailable` while the database cannot be reached. */
-  now(): Promise<Date>
-  /**
-   * Reads what an operator may want to know of the database, and changes nothing. Rejects with `unavailable` while the
-   * database cannot be reached.
-   */
-  inspect(): Promise<Inspection>
-  /** The connections to the server; undefined for the embedded engine, which has none. */
-  connections(): Connections | undefined
-  /** Waits for running statements, at most a second, and ends the connections. A further call waits for the first. */
-  close(): Promise<void>
-}
+export type Database = ReturnType<typeof databaseOn>
 
 /** Is told what happens. Must not throw, and must not take long. */
 export interface Observer {
@@ -96,7 +57,7 @@ export const hasEmbedded = async (folder: string): Promise<boolean> => {
 }
 
 /** `separateReader`: the driver's reads have a connection of their own. */
-const databaseOn = (driver: Driver, { onLookups }: Observer, separateReader = false): Database => {
+const databaseOn = (driver: Driver, { onLookups }: Observer, separateReader = false) => {
   /** Why the schema is not as the stores need it, as far as that was tried. */
   let refusal: unknown
   let closed: Promise<void> | undefined
@@ -129,22 +90,30 @@ const databaseOn = (driver: Driver, { onLookups }: Observer, separateReader = fa
       tokens: createTokenStore(guarded, lookups),
       attempts: createAttemptStore(guarded, lookups)
     },
+    /** The server's clock; undefined for the embedded engine, whose clock is this machine's. */
     clock: driver.clock,
+    /**
+     * Applies pending migrations. After it has failed, the stores reject with the same error until it, or `requireSchema`,
+     * succeeds. When several instances call it at once, one of them migrates and the others wait. Resolves with why there
+     * is no index for parts of names; undefined where there is one, and for the embedded engine, which needs none. Rejects
+     * with an {@link UnfitDatabaseError} when the database's encoding is not UTF8.
+     */
     async migrate() {
       await prepare(migrate)
       return driver.connections && makeNameIndex(driver)
     },
+    /** Resolves as `migrate` does, and changes nothing. Rejects with an {@link UnfitDatabaseError} when a migration is pending. */
     async requireSchema() {
       await prepare(requireSchema)
       return driver.connections && findNameIndex(driver.write).catch(lackAfter)
     },
+    /** Rejects with `unavailable` while the database cannot be reached, takes no writes or lacks its schema. */
     check: () => orRefuse(check),
-    async now() {
-      const [row] = await driver.read('select (extract(epoch from clock_timestamp()) * 1000)::float8', [])
-      return new Date(Number(row?.[0]))
-    },
+    /** Reads what an operator may want to know, and changes nothing. */
     inspect: () => inspect(driver, separateReader),
+    /** Undefined for the embedded engine, which has none. */
     connections: () => driver.connections?.(),
+    /** Waits for running statements, at most a second, and ends the connections. A further call waits for the first. */
     close() {
       closed ??= driver.close()
       return closed

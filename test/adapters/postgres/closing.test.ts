@@ -8,8 +8,8 @@ t.test('a database that is closed again is closed once, and each call waits for 
   t.teardown(drop)
   const folder = await madeFolder(t)
   for (const open of [() => openServer(url), () => openEmbedded(folder)]) {
-    const { now, close } = await open()
-    await now()
+    const { inspect, close } = await open()
+    await inspect()
     const first = close()
     t.equal(close(), first)
     await first

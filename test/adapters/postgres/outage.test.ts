@@ -25,8 +25,7 @@ const UNAVAILABLE = { name: 'DomainError', code: 'unavailable', retryAfterSecond
  * Calls for every way in which a statement is sent: on the connection for look-ups, over the pool, and in a
  * transaction.
  */
-const calls = ({ stores, now }: Database): Promise<unknown>[] => [
-  now(),
+const calls = ({ stores }: Database): Promise<unknown>[] => [
   stores.heroes.find(1),
   stores.heroes.insert({ name: randomUUID() }),
   stores.users.list({}),
@@ -96,18 +95,18 @@ t.test('the first of several hosts that answers is used, in whatever order they 
   const nowhere = '127.0.0.1:1'
   for (const hosts of [`${nowhere},${there.host}`, `${there.host},${nowhere}`]) {
     const database = await openServer(url.replace(there.host, hosts), SETTINGS)
-    t.ok(await database.now(), hosts)
+    t.ok(await database.inspect(), hosts)
     await database.close()
   }
   const away = await openServer(url.replace(there.host, `${nowhere},127.0.0.1:2`), SETTINGS)
-  await t.rejects(away.now(), { ...UNAVAILABLE, cause: { code: 'ECONNREFUSED' } })
+  await t.rejects(away.inspect(), { ...UNAVAILABLE, cause: { code: 'ECONNREFUSED' } })
   await away.close()
   const hosts = [
     { host: '/nowhere', port: 5432 },
     { host: there.hostname, port: Number(there.port) }
   ]
   const database = await openServer(url, { ...SETTINGS, hosts })
-  t.ok(await database.now(), 'as the caller has read them')
+  t.ok(await database.inspect(), 'as the caller has read them')
   await database.close()
 })
 
@@ -122,7 +121,7 @@ t.test('a host that takes no connection is given up after two seconds', async t 
   })
   await Promise.any(filling.map(socket => once(socket, 'connect')))
   const database = await openServer(`postgres://127.0.0.1:${port}/x`, SETTINGS)
-  await t.rejects(database.now(), { ...UNAVAILABLE, cause: { code: 'CONNECT_TIMEOUT' } })
+  await t.rejects(database.inspect(), { ...UNAVAILABLE, cause: { code: 'CONNECT_TIMEOUT' } })
   await database.close()
 })
 
@@ -162,7 +161,7 @@ t.test('calls are unavailable during an outage and served after it', async t => 
 
   await t.test('a server that is killed under load', async t => {
     const load = Array.from({ length: 20 }, () => settle(database))
-    await database.now()
+    await database.inspect()
     await server.kill()
     t.ok((await Promise.all(load)).flat().every(outcome => outcome === 'served' || outcome === 'unavailable'))
     await server.start()

@@ -303,14 +303,6 @@ t.test('when several instances migrate an empty database at once, each migration
   await Promise.all([sql.end(), ...instances.map(instance => instance.close())])
 })
 
-t.test('now() is the time by the clock of the database, to the millisecond', async t => {
-  const { now, sql } = await open(t)
-  const [row] = await sql`select clock_timestamp() as before`
-  const time = await now()
-  const [next] = await sql`select clock_timestamp() as after`
-  t.ok(row?.before <= time && time <= next?.after)
-})
-
 t.test('the connection for look-ups is one of those that a process may open', async t => {
   const { stores, sql } = await open(t, { pool: 3, prepare: true })
   await Promise.all(Array.from({ length: 20 }, () => [stores.heroes.list({}), stores.heroes.find(1)]).flat())
