@@ -11,7 +11,7 @@ const ROOMS: Record<string, { readonly rooms: readonly string[]; readonly packag
   'adapters/memory': { rooms: ['core'], packages: [] },
   'adapters/crypto': { rooms: ['core'], packages: ['node:', '@node-rs/argon2'] },
   'adapters/postgres': {
-    rooms: ['core', 'adapters/postgres/connection', 'adapters/postgres/embedded'],
+    rooms: ['core', 'adapters/postgres/connection', 'adapters/postgres/embedded', 'adapters/postgres/clock.ts'],
     packages: ['node:', 'drizzle-orm']
   },
   'adapters/postgres/connection': { rooms: ['core', 'adapters/postgres/clock.ts'], packages: ['node:', 'postgres'] },
