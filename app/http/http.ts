@@ -14,7 +14,7 @@ import {
 } from 'fastify'
 import { createBodyMemory, discard, unreadable } from './bodies/arrival.js'
 import { trustedProxies } from './client-address.js'
-import { compress } from './compression.js'
+import { compressAnswers } from './compression.js'
 import {
   createAnswerFor,
   createErrorHandler,
@@ -131,6 +131,8 @@ export const createHttp = ({
         http.routing(request, response)
       }
     },
+    // They would measure the body before it is compressed.
+    exposeHeadRoutes: false,
     // Requests that arrive while the service drains are still answered.
     return503OnClosing: false,
     requestTimeout: TIME_LIMITS.request,
@@ -145,7 +147,6 @@ export const createHttp = ({
     clientErrorHandler: parserErrors.refuse
   }).withTypeProvider<TypeBox>()
 
-  notePaths(http)
   // A route reads a body only when its group says of which kind: see bodies/.
   http.removeAllContentTypeParsers()
   http.setErrorHandler(handleError)
@@ -204,27 +205,24 @@ export const createHttp = ({
     }
     done(null, largeBody(reply))
   }
-  // Only on routes that can have a body: every hook costs time, and most requests are reads.
   http.addHook('onRoute', route => {
-    if (route.method !== 'GET' && route.method !== 'HEAD') route.preParsing = beforeBody
+    if (route.method === 'GET') route.method = ['GET', 'HEAD']
+    // Only on routes that can have a body: every hook costs time, and most requests are reads.
+    else route.preParsing = beforeBody
   })
+  notePaths(http)
 
-  // One hook and not three: every hook adds to the cost of a read.
-  http.addHook('onSend', ({ raw }, reply, payload, done: SendHookDone) => {
+  http.addHook('onSend', ({ raw }, reply, _payload, done) => {
     if (!raw.complete && hasBody(raw)) {
       discard(raw)
       endGentlyOnceSent(raw.socket)
     }
     // Fastify itself ends the connections of requests that arrive during the close, but not of requests under way.
     if (closing) endConnectionIfLast(reply)
-    compress(reply, payload, (error, body, coding) => {
-      // A long answer is compressed by another thread, and may be too late by then: its client has been told.
-      if (reply.raw.headersSent) return
-      deadlines.end(reply)
-      if (coding !== undefined) reply.header('content-encoding', coding)
-      done(error, body)
-    })
+    deadlines.end(reply)
+    done()
   })
+  compressAnswers(http)
 
   cutOffReaders(http.server, readerMilliseconds)
   http.server.maxConnections = CONNECTIONS
@@ -248,9 +246,6 @@ const createRequestIds = (): (() => string) => {
     return prefix + number.toString(36)
   }
 }
-
-/** What an onSend hook calls at its end, with both its values optional. */
-type SendHookDone = (error?: Error | null, payload?: unknown) => void
 
 const isForwarded = ({ headers }: FastifyRequest): boolean =>
   headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined

@@ -5,7 +5,7 @@ import { version } from '../version.js'
 import { LONGEST_BODY } from './bodies/json.js'
 import { openToOrigins } from './cors.js'
 import type { LogFailure } from './errors.js'
-import { createHttp, type Http, type HttpOptions, type Log, type TypeBox } from './http.js'
+import { createHttp, type Http, type HttpOptions, type HttpPlugin, type Log, type TypeBox } from './http.js'
 import { createErrorPage } from './pages/error-page.js'
 import { authorizeRoutes } from './routes/authorize.js'
 import { callbackRoutes } from './routes/callback.js'
@@ -106,21 +106,25 @@ export const buildServer = ({
     routes.push(route)
   })
   openToOrigins(http, corsOrigins)
-  heroRoutes(http, useCases, { protect: protectHeroes, readScope, writeScope, publicUrl })
-  registerRoutes(http, useCases, { isOpen: registrationOpen, passwordMinLength })
-  tokenRoutes(http, useCases, publicUrl, corsOrigins)
-  authorizeRoutes(http, useCases, publicUrl, { name: serviceName, signupUrl, resetUrl })
-  revocationRoutes(http, useCases, publicUrl, corsOrigins)
-  introspectionRoutes(http, useCases, publicUrl)
-  if (callbackPage) callbackRoutes(http, publicUrl)
-  metadataRoutes(http, publicUrl)
-  docsRoutes(http, publicUrl)
-  healthRoutes(http, ready)
-  openApiRoutes(http, async () => {
-    // Imported only when somebody asks for the document, so that the start takes no longer for it.
-    const { createDocument } = await import('./openapi/document.js')
-    return createDocument(routes, { readScope, writeScope, bodyLimit, version, publicUrl: publicUrl() })
-  })
+  const addRoutes: HttpPlugin = (http, _options, done) => {
+    heroRoutes(http, useCases, { protect: protectHeroes, readScope, writeScope, publicUrl })
+    registerRoutes(http, useCases, { isOpen: registrationOpen, passwordMinLength })
+    tokenRoutes(http, useCases, publicUrl, corsOrigins)
+    authorizeRoutes(http, useCases, publicUrl, { name: serviceName, signupUrl, resetUrl })
+    revocationRoutes(http, useCases, publicUrl, corsOrigins)
+    introspectionRoutes(http, useCases, publicUrl)
+    if (callbackPage) callbackRoutes(http, publicUrl)
+    metadataRoutes(http, publicUrl)
+    docsRoutes(http, publicUrl)
+    healthRoutes(http, ready)
+    openApiRoutes(http, async () => {
+      // Imported only when somebody asks for the document, so that the start takes no longer for it.
+      const { createDocument } = await import('./openapi/document.js')
+      return createDocument(routes, { readScope, writeScope, bodyLimit, version, publicUrl: publicUrl() })
+    })
+    done()
+  }
+  http.register(addRoutes)
   return http
 }
 
@@ -141,6 +145,6 @@ export const buildMetricsServer = (
     version,
     errorPage: createErrorPage(defaultServiceName)
   })
-  metricsRoutes(http, read)
+  http.register(async http => metricsRoutes(http, read))
   return http
 }

@@ -3,7 +3,6 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { acceptsGzip } from './compression.js'
-import { vary } from './headers.js'
 
 const compressed = promisify(gzip)
 
@@ -63,7 +62,6 @@ export const sendStaticFile = async (
 /** The content as the client takes it, compressed or not. Sets the headers that say so. */
 export const inCoding = ({ plain, zipped }: Content, request: FastifyRequest, reply: FastifyReply): Buffer => {
   if (!acceptsGzip(request.headers['accept-encoding'])) return plain
-  vary(reply, 'accept-encoding')
   reply.header('content-encoding', 'gzip')
   return zipped
 }

@@ -1,6 +1,7 @@
-import { isUtf8 } from 'node:buffer'
+import { isAscii } from 'node:buffer'
 import { setImmediate as turn } from 'node:timers/promises'
-import type { FastifyRequest } from 'fastify'
+import formbody from '@fastify/formbody'
+import type { FastifyRequest, preParsingHookHandler } from 'fastify'
 import type { ErrorForm } from '../errors.js'
 import type { Http, HttpPlugin } from '../http.js'
 import { formRefusals, pageRefusals, parameterRefusals, queryRefusals } from '../refusals.js'
@@ -14,24 +15,42 @@ export const formRoutes =
   (http, _options, done) => {
     http.addHook('onRoute', route => {
       route.config = { ...route.config, errorForm }
+      if (route.preParsing !== undefined) route.preParsing = [route.preParsing, boundRawText].flat()
     })
-    http.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'buffer' }, (_request, body, parsed) => {
-      // `formOf` parses it, without holding the event loop.
-      parsed(null, body)
-    })
+    // `formOf` parses the text, without holding the event loop.
+    http.register(formbody, { parser: text => ({ text }) })
     routes(http)
     done()
   }
+
+/**
+ * Refuses a long form with much that is neither ASCII nor percent-encoded: to decode ten megabytes of that holds the event
+ * loop for more than a tenth of a second.
+ */
+const boundRawText: preParsingHookHandler = (request, _reply, body, done) => {
+  // A small body is read from the request itself.
+  if (body === request.raw) return done()
+  let rawBytes = 0
+  body.on('data', (chunk: Buffer) => {
+    if (!isAscii(chunk)) rawBytes += chunk.length
+    if (rawBytes > MOST_RAW_BYTES) body.destroy(formRefusals.rawForm())
+  })
+  // Fastify does not listen when it refuses the body for its type.
+  body.on('error', () => {})
+  done()
+}
 
 /**
  * The form in the body of a request to {@link formRoutes}. Rejects with `invalid_request` when there is no body, and as
  * {@link parseForm} does. A long form is decoded in pieces, each in a turn of the event loop of its own.
  */
 export const formOf = async ({ body }: Pick<FastifyRequest, 'body'>): Promise<Form> => {
-  if (!Buffer.isBuffer(body)) throw formRefusals.noForm()
+  const { text } = Object(body)
+  if (typeof text !== 'string') throw formRefusals.noForm()
+  if (text.length > PIECE) await turn()
   const { form, add } = createForm(false)
   let length = 0
-  for (const pair of boundedPairs(body.toString('latin1'))) {
+  for (const pair of boundedPairs(text)) {
     length += pair[0].length + pair[1].length
     if (length > PIECE) {
       await turn()
@@ -50,7 +69,7 @@ export const formOf = async ({ body }: Pick<FastifyRequest, 'body'>): Promise<Fo
  */
 export const parseForm = (encoded: string, keepsEmpty = false): Form => {
   const { form, add } = createForm(keepsEmpty)
-  for (const pair of boundedPairs(bytesOf(encoded))) add(pair)
+  for (const pair of boundedPairs(encoded)) add(pair)
   return form
 }
 
@@ -59,7 +78,7 @@ export const parseForm = (encoded: string, keepsEmpty = false): Form => {
  * may be malformed. Throws `invalid_request`.
  */
 export const formPairs = (encoded: string, names: ReadonlySet<string>): readonly Pair[] =>
-  pairsOf(bytesOf(encoded))
+  pairsOf(encoded)
     .filter(([name]) => names.has(decodeLoosely(name)))
     .map(decodePair)
 
@@ -82,10 +101,12 @@ export const requireShort = (texts: readonly string[]): void => {
 const MOST_PARAMETERS = 1000
 /** The limit for a name or a value as it is sent, and for the sum of the texts that a page repeats. */
 const MOST_BYTES = 16_384
-/** In bytes: what is decoded at once of a long form. A megabyte of `+` takes a twentieth of a second. */
+/** In characters: what is decoded at once of a long form. A megabyte of `+` takes a twentieth of a second. */
 const PIECE = 500_000
+/** In bytes: the limit for the chunks of a long form that hold more than ASCII. */
+const MOST_RAW_BYTES = 2_000_000
 
-/** A name and its value: as they are sent, where each character is a byte, or decoded. */
+/** A name and its value: as they are sent, or decoded. */
 type Pair = readonly [name: string, value: string]
 
 /** An empty form, and what decodes a parameter and adds it. */
@@ -104,7 +125,7 @@ const createForm = (keepsEmpty: boolean) => {
 /** All lengths are checked before the first parameter is decoded, so that the cost of decoding is bounded. */
 const boundedPairs = (encoded: string): readonly Pair[] => {
   const pairs = pairsOf(encoded)
-  if (pairs.some(([name, value]) => name.length > MOST_BYTES || value.length > MOST_BYTES)) {
+  if (pairs.flat().some(part => Buffer.byteLength(part) > MOST_BYTES)) {
     throw parameterRefusals.parameterTooLong()
   }
   return pairs
@@ -132,11 +153,9 @@ const decodeLoosely = (name: string): string => {
 
 const decodePair = ([name, value]: Pair): Pair => [decode(name), decode(value)]
 
-const bytesOf = (text: string): string => Buffer.from(text).toString('latin1')
-
 const decode = (encoded: string): string => {
-  const bytes = Buffer.from(encoded, 'latin1')
-  const text = isUtf8(bytes) ? decodeEscapes(bytes.toString()) : undefined
+  // @fastify/formbody has put a replacement character for each byte that is not UTF-8.
+  const text = encoded.includes('\uFFFD') ? undefined : decodeEscapes(encoded)
   if (text === undefined) throw parameterRefusals.parameterNoUtf8()
   if (text.includes('\0')) throw parameterRefusals.parameterWithNul()
   return text

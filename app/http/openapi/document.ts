@@ -46,9 +46,9 @@ export const createDocument = async (routes: readonly RouteOptions[], setup: Set
     convertConstToEnum: false
   })
   for (const route of routes) {
-    const { method, url, handler, config } = route
-    // Fastify makes a route for HEAD of every route for GET.
-    if (config?.operation === undefined || method === 'HEAD') continue
+    const { url, handler, config } = route
+    if (config?.operation === undefined) continue
+    const method = [route.method].flat().filter(each => each !== 'HEAD')
     const schema = routeSchema(config.operation, route, setup.bodyLimit)
     http.route({ method, url, handler, config: { swaggerTransform: () => ({ url, schema }) } })
   }

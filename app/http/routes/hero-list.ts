@@ -1,8 +1,11 @@
+import { pipeline } from 'node:stream/promises'
 import { setImmediate } from 'node:timers/promises'
+import { createGzip } from 'node:zlib'
 import { Type } from '@sinclair/typebox'
 import type { FastifyReply } from 'fastify'
 import { DomainError, type Hero, type HeroQuery, type UseCases } from '../../../core/index.js'
 import { formPairs, queryString } from '../bodies/forms.js'
+import { acceptsGzip, GZIP } from '../compression.js'
 import type { Http } from '../http.js'
 import { parameterRefusals, queryRefusals, storeRefusals, tooLate } from '../refusals.js'
 import { createSemaphore } from '../semaphore.js'
@@ -100,7 +103,7 @@ export const heroListRoute = (
       if (nextAfter === undefined) return `[${jsonItems(heroes)}]`
       if (limit === undefined) {
         await place(reply)
-        return longList(reply, heroes, useCases.allHeroes({ ...query, after: nextAfter }))
+        return sendLongList(reply, piecesOf(reply, heroes, useCases.allHeroes({ ...query, after: nextAfter })))
       }
       reply.header('link', nextLink(publicUrl(), { ...query, limit }, nextAfter))
       return `[${jsonItems(heroes)}]`
@@ -145,22 +148,29 @@ const nextLink = (publicUrl: string, { nameContains, limit }: HeroQuery, nextAft
 /** The heroes as JSON, without the brackets of the list. They show the same keys as a single hero. */
 const jsonItems = (heroes: readonly Hero[]): string => JSON.stringify(heroes, [...SHOWN_KEYS]).slice(1, -1)
 
-/**
- * One JSON list of the first heroes and those of all pieces. Other requests get a turn of the event loop between two
- * pieces. The list is kept as bytes, which are not on the heap that V8 bounds.
- */
-const longList = async (
-  reply: FastifyReply,
-  first: readonly Hero[],
-  pieces: AsyncIterable<readonly Hero[]>
-): Promise<Buffer> => {
-  const bytes = [Buffer.from(`[${jsonItems(first)}`)]
-  for await (const piece of pieces) {
+/** One JSON list of the first heroes and the others. Other requests get a turn of the event loop between two pieces. */
+async function* piecesOf(reply: FastifyReply, first: readonly Hero[], others: AsyncIterable<readonly Hero[]>) {
+  yield Buffer.from(`[${jsonItems(first)}`)
+  for await (const heroes of others) {
     await setImmediate()
     // A list that nobody waits for any more would go on to take memory without having a place.
     if (reply.raw.closed) break
-    if (piece.length > 0) bytes.push(Buffer.from(`,${jsonItems(piece)}`))
+    if (heroes.length > 0) yield Buffer.from(`,${jsonItems(heroes)}`)
   }
-  bytes.push(Buffer.from(']'))
+  yield Buffer.from(']')
+}
+
+/** Compresses the list while it is made. */
+const sendLongList = async (reply: FastifyReply, pieces: AsyncIterable<Buffer>): Promise<Buffer> => {
+  if (!acceptsGzip(reply.request.headers['accept-encoding'])) return collected(pieces)
+  const list = await pipeline(pieces, createGzip(GZIP), collected)
+  reply.header('content-encoding', 'gzip')
+  return list
+}
+
+/** As bytes, which are not on the heap that V8 bounds. */
+const collected = async (pieces: AsyncIterable<Buffer>): Promise<Buffer> => {
+  const bytes: Buffer[] = []
+  for await (const piece of pieces) bytes.push(piece)
   return Buffer.concat(bytes)
 }

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import { Type } from '@sinclair/typebox'
 import { vary } from '../headers.js'
 import type { Http } from '../http.js'
@@ -41,8 +40,7 @@ export const openApiRoutes = (http: Http, createDocument: () => Promise<string>)
     if (!names(request.headers['if-none-match'], tag))
       return reply.type(document.type).send(inCoding(content, request, reply))
     vary(reply, 'accept-encoding')
-    // Fastify gives an answer to HEAD that has no body the length 0, which is not GET's. It gives a stream none.
-    return reply.code(304).send(request.method === 'HEAD' ? Readable.from([]) : undefined)
+    return reply.code(304).send()
   })
 }
 

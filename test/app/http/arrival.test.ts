@@ -89,6 +89,8 @@ t.test('the other refusals come before that one', async t => {
   t.equal(readAnswer(await send(post('/sample', close).replace('POST', 'PATCH'), large())).status, 405)
   t.equal(readAnswer(await send(post('/sample/protected', close), large())).status, 401)
   t.equal(readAnswer(await send(post('/sample', close, 'text/plain'), large())).status, 415)
+  const typed = await send(post('/page', close, 'text/plain'), large())
+  t.match(readAnswer(typed), { status: 400, body: 'send application/x-www-form-urlencoded' })
   t.equal(readAnswer(await send(post('/sample', `content-encoding: br\r\n${close}`), large())).status, 415)
   t.equal(
     readAnswer(await send(post('/sample', `content-length: ${LIMIT + 1}\r\nconnection: close`), large())).status,

@@ -6,8 +6,6 @@ import { createTestHttp, listen } from '../../support/http.js'
 const texts: Record<string, string> = {
   empty: '[]',
   'not ASCII': JSON.stringify({ name: 'Ünïcødé 🦸' }),
-  'the largest deflated at once': JSON.stringify('ab'.repeat(16_383)),
-  'the smallest deflated aside': JSON.stringify('ab'.repeat(16_384)),
   huge: JSON.stringify(Array.from({ length: 20_000 }, (_, id) => ({ id, name: `hero ${id * 7919}` })))
 }
 
@@ -137,22 +135,15 @@ t.test('what a route varies by already is kept', async t => {
   t.equal((await http.inject('/varied')).headers.vary, 'origin, accept-encoding')
 })
 
-t.test('errors are compressed too', async t => {
-  for (const url of ['/unknown', '/unknown/%zz']) {
-    const answer = await http.inject({ url, headers: { 'accept-encoding': 'gzip' } })
-    t.equal(answer.statusCode, 404)
-    t.equal(answer.headers['content-encoding'], 'gzip')
-    t.type(JSON.parse(gunzipSync(answer.rawPayload).toString()).error, 'string')
-  }
-})
-
 t.test('answers without a body are left alone', async t => {
   const headers = { 'accept-encoding': 'gzip' }
   const none = await http.inject({ url: '/nothing', headers })
   for (const name of ['content-length', 'content-type', 'content-encoding', 'vary']) t.notOk(none.headers[name])
-  const redirect = await http.inject({ url: '/elsewhere', headers })
-  t.equal(redirect.headers['content-length'], '0')
-  t.equal(redirect.headers['content-encoding'], undefined)
+  for (const method of ['GET', 'HEAD'] as const) {
+    const redirect = await http.inject({ method, url: '/elsewhere', headers })
+    t.equal(redirect.headers['content-length'], '0')
+    t.equal(redirect.headers['content-encoding'], undefined)
+  }
 })
 
 t.test('wire 1.5: on the wire, a compressed body is neither chunked nor cut', async t => {
@@ -174,7 +165,7 @@ t.test('wire 1.5: on the wire, a compressed body is neither chunked nor cut', as
 
 t.test('a request header cannot switch compression off', async t => {
   const headers = { 'accept-encoding': 'gzip', 'x-no-compression': 'true' }
-  for (const url of ['/json/empty', '/json/huge', '/unknown']) {
+  for (const url of ['/json/empty', '/json/huge']) {
     const answer = await http.inject({ url, headers })
     t.equal(answer.headers['content-encoding'], 'gzip', url)
     t.doesNotThrow(() => gunzipSync(answer.rawPayload))
@@ -189,59 +180,42 @@ for (let first = 0x08; first <= 0x78; first += 0x10) {
   }
 }
 
-t.test('a body that begins like a compressed one is compressed all the same', async t => {
+t.test('a body that begins like a compressed one is sent as it is, and does not pass for compressed', async t => {
   const get = () => http.inject({ url: '/sent', headers: { 'accept-encoding': 'gzip' } })
   t.equal(starts.length, 67)
   for (const start of starts) {
-    for (const rest of ['', ' marks the spot', ' marks the spot'.repeat(100), ' marks the spot'.repeat(3000)]) {
+    for (const rest of ['', ' marks the spot', ' marks the spot'.repeat(3000)]) {
       sent = Buffer.concat([start, Buffer.from(rest)])
       const answer = await get()
-      t.strictSame(gunzipSync(answer.rawPayload), sent, `${start.toString('hex')} and ${rest.length} bytes`)
+      t.strictSame(answer.rawPayload, sent, `${start.toString('hex')} and ${rest.length} bytes`)
+      t.equal(answer.headers['content-encoding'], undefined)
+      t.equal(answer.headers.vary, 'accept-encoding')
       t.equal(Number(answer.headers['content-length']), answer.rawPayload.length)
     }
   }
-  for (const text of ['x marks the spot', '80', 'x\u0001', 'h', '\u001f', '']) {
+  sent = 'x marks the spot'
+  t.equal((await get()).payload, sent)
+  for (const text of ['a', '€', '']) {
     sent = text
     t.equal(gunzipSync((await get()).rawPayload).toString(), text)
   }
 })
 
-t.test('404 and 405 are compressed whatever their length, and HEAD tells what GET would say of them', async t => {
-  const body = `<p>${'a long page '.repeat(4000)}</p>`
-  const errorPage = () => ({ headers: { 'content-type': 'text/html' }, body })
-  const [none, other] = [createTestHttp({ errorPage }), createTestHttp({ errorPage })]
-  t.teardown(() => Promise.all([none.close(), other.close()]))
-  other.post('/auth/code', async () => ({}))
-  const errors = [
-    { server: http, url: '/unknown', status: 404 },
-    { server: http, url: '/json/empty', method: 'DELETE' as const, status: 405 },
-    { server: none, url: '/unknown', status: 404 },
-    { server: none, url: '/auth/code', status: 404 },
-    { server: other, url: '/auth/code', status: 405 }
-  ]
-  for (const { server, url, method = 'GET', status } of errors) {
-    const headers = { 'accept-encoding': 'gzip' }
-    const plain = await server.inject({ url, method })
-    const answer = await server.inject({ url, method, headers })
+t.test('404 and 405 are not compressed, and HEAD tells what GET would say of them', async t => {
+  const headers = { 'accept-encoding': 'gzip' }
+  for (const [method, url, status] of [
+    ['GET', '/unknown', 404],
+    ['GET', '/unknown/%zz', 404],
+    ['DELETE', '/json/empty', 405]
+  ] as const) {
+    const answer = await http.inject({ method, url, headers })
     t.equal(answer.statusCode, status)
-    t.equal(answer.headers['content-encoding'], 'gzip')
-    t.equal(answer.headers.vary, 'accept-encoding')
+    t.equal(answer.headers['content-encoding'], undefined)
     t.equal(Number(answer.headers['content-length']), answer.rawPayload.length)
-    t.equal(gunzipSync(answer.rawPayload).toString(), plain.payload)
-    if (method !== 'GET') continue
-    const head = await server.inject({ url, method: 'HEAD', headers })
-    t.strictSame({ ...head.headers, date: '' }, { ...answer.headers, date: '' })
+    t.type(answer.json().error, 'string')
   }
-})
-
-t.test('a long body is compressed while others are answered', async t => {
-  const order: string[] = []
-  const ask = async (name: string) => {
-    await http.inject({ url: `/json/${name}`, headers: { 'accept-encoding': 'gzip' } })
-    order.push(name)
-  }
-  await Promise.all([ask('huge'), ask('empty')])
-  t.strictSame(order, ['empty', 'huge'])
+  const [get, head] = [await http.inject('/unknown'), await http.inject({ method: 'HEAD', url: '/unknown' })]
+  t.strictSame({ ...head.headers, date: '' }, { ...get.headers, date: '' })
 })
 
 t.test("a route's own hooks see what is sent, and an error of theirs is compressed as well", async t => {

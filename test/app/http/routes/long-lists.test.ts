@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { gunzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { createService, type ServiceOptions } from '../../../support/service.js'
 import { signal } from '../../../support/waiting.js'
@@ -64,6 +65,14 @@ t.test('wire 3.11: two long lists are made or sent at a time and eight wait; bey
     t.equal(JSON.parse(body).length, HEROES)
     t.match(await ask('/heroes', 'HEAD'), `content-length: ${Buffer.byteLength(body)}\r\n`)
   }
+})
+
+t.test('a long list is compressed while it is made, with the length of what is sent', async t => {
+  const { http } = await createListing(t)
+  const answer = await http.inject({ url: '/heroes', headers: { 'accept-encoding': 'gzip' } })
+  t.match(answer.headers, { 'content-encoding': 'gzip', 'content-length': String(answer.rawPayload.length) })
+  t.equal(answer.headers.vary, 'accept-encoding')
+  t.equal(JSON.parse(gunzipSync(answer.rawPayload).toString()).length, HEROES)
 })
 
 t.test('lists that nobody reads are cut off, so that others have theirs, and do not fill the memory', async t => {
