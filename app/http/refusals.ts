@@ -59,7 +59,6 @@ export const parameterRefusals = {
 
 /** Of a form, beside {@link bodyRefusals} and {@link parameterRefusals}. */
 export const formRefusals = {
-  noForm: domain('invalid_request', 'the request has no form: send one as application/x-www-form-urlencoded'),
   rawForm: tooLong('the form is long and not percent-encoded: encode all but ASCII')
 }
 

@@ -41,12 +41,11 @@ const boundRawText: preParsingHookHandler = (request, _reply, body, done) => {
 }
 
 /**
- * The form in the body of a request to {@link formRoutes}. Rejects with `invalid_request` when there is no body, and as
- * {@link parseForm} does. A long form is decoded in pieces, each in a turn of the event loop of its own.
+ * The form in the body of a request to {@link formRoutes}, empty when there is no body. Rejects as {@link parseForm} does. A long form is decoded in pieces, each in a turn of the event loop of its own.
  */
 export const formOf = async ({ body }: Pick<FastifyRequest, 'body'>): Promise<Form> => {
-  const { text } = Object(body)
-  if (typeof text !== 'string') throw formRefusals.noForm()
+  // Without a body there is no text.
+  const { text = '' }: { readonly text?: string } = Object(body)
   if (text.length > PIECE) await turn()
   const { form, add } = createForm(false)
   let length = 0
