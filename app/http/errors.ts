@@ -4,38 +4,28 @@ import { type Headers, UNCACHED } from './headers.js'
 import { configAt, methodsAt } from './paths.js'
 import { traceIdOf } from './trace.js'
 
-const STATUSES = {
-  invalid_input: 400,
-  not_found: 404,
-  conflict: 409,
-  token_required: 401,
-  invalid_token: 401,
-  insufficient_scope: 403,
-  invalid_request: 400,
-  invalid_client: 401,
-  invalid_grant: 400,
-  invalid_scope: 400,
-  unauthorized_client: 400,
-  unsupported_grant_type: 400,
-  unsupported_response_type: 400,
-  access_denied: 403,
-  too_many_attempts: 429,
-  overloaded: 503,
-  unavailable: 503
-} satisfies Record<ErrorCode, number>
-
-export const statusOf = (code: ErrorCode): number => STATUSES[code]
-
-/** The codes of OAuth 2.0 for errors that it names differently (RFC 6749 sections 4.1.2.1 and 5.2). */
-const OAUTH_CODES: Partial<Record<ErrorCode, string>> = {
-  invalid_input: 'invalid_request',
-  not_found: 'invalid_request',
-  conflict: 'invalid_request',
-  token_required: 'invalid_request',
-  too_many_attempts: 'temporarily_unavailable',
-  overloaded: 'temporarily_unavailable',
-  unavailable: 'temporarily_unavailable'
+/** The status of each error of the core, and its code of OAuth 2.0 where that is another (RFC 6749 sections 4.1.2.1, 5.2). */
+const STATUSES: Readonly<Record<ErrorCode, readonly [status: number, oauthCode?: string]>> = {
+  invalid_input: [400, 'invalid_request'],
+  not_found: [404, 'invalid_request'],
+  conflict: [409, 'invalid_request'],
+  token_required: [401, 'invalid_request'],
+  invalid_token: [401],
+  insufficient_scope: [403],
+  invalid_request: [400],
+  invalid_client: [401],
+  invalid_grant: [400],
+  invalid_scope: [400],
+  unauthorized_client: [400],
+  unsupported_grant_type: [400],
+  unsupported_response_type: [400],
+  access_denied: [403],
+  too_many_attempts: [429, 'temporarily_unavailable'],
+  overloaded: [503, 'temporarily_unavailable'],
+  unavailable: [503, 'temporarily_unavailable']
 }
+
+export const statusOf = (code: ErrorCode): number => STATUSES[code][0]
 
 /** A refusal for a reason of HTTP itself. Its message goes to the client and keeps the rules of {@link DomainError}. */
 export class HttpError extends Error {
@@ -98,11 +88,9 @@ export const createAnswerFor =
       const page = errorPage({ status, message, fault }, asker)
       return { status, headers: { ...page.headers, ...headers }, body: page.body }
     }
-    if (form === 'json') {
-      return { status, headers: { ...JSON_HEADERS, ...headers }, body: JSON.stringify({ error: message }) }
-    }
-    const body = JSON.stringify({ error: code, error_description: message })
-    return { status, headers: { ...OAUTH_HEADERS, ...headers }, body }
+    const body = form === 'json' ? { error: message } : { error: code, error_description: message }
+    const common = form === 'json' ? JSON_HEADERS : OAUTH_HEADERS
+    return { status, headers: { ...common, ...headers }, body: JSON.stringify(body) }
   }
 
 /** Gets the error and the ids of the request and of the caller's trace. */
@@ -178,19 +166,23 @@ interface Failure {
 const failureOf = (error: unknown, form: ErrorForm, bodyLimit: number): Failure => {
   if (error instanceof DomainError) {
     const { code, message, fault } = error
-    return { status: statusOf(code), code: OAUTH_CODES[code] ?? code, message, headers: headersOf(error), fault }
+    const [status, oauthCode = code] = STATUSES[code]
+    return { status, code: oauthCode, message, headers: headersOf(error), fault }
   }
   if (error instanceof HttpError) {
     const { status, message, headers } = error
     return { status, code: 'invalid_request', message, headers }
   }
-  const status = clientFault(error)
-  if (status === undefined) return { status: 500, code: 'server_error', message: 'the service failed', headers: {} }
+  // What Fastify itself finds in a request has a status. Everything else is a bug.
+  const { statusCode } = Object(error)
+  if (!(statusCode >= 400 && statusCode < 500)) {
+    return { status: 500, code: 'server_error', message: 'the service failed', headers: {} }
+  }
   return {
     // RFC 6749 section 5.2: the answer to any malformed token request is 400.
-    status: status === 415 && form !== 'json' ? 400 : status,
+    status: statusCode === 415 && form !== 'json' ? 400 : statusCode,
     code: 'invalid_request',
-    message: describeFault(status, form, bodyLimit),
+    message: describeFault(statusCode, form, bodyLimit),
     headers: {}
   }
 }
@@ -205,12 +197,6 @@ const describeFault = (status: number, form: ErrorForm, bodyLimit: number): stri
     return `the content type is not one that is read here: send ${read}`
   }
   return MALFORMED
-}
-
-/** The status of an error that Fastify itself found in a request; undefined for every other error. */
-const clientFault = (error: unknown): number | undefined => {
-  if (!(error instanceof Error) || !('statusCode' in error) || typeof error.statusCode !== 'number') return undefined
-  return error.statusCode >= 400 && error.statusCode < 500 ? error.statusCode : undefined
 }
 
 const headersOf = ({ code, retryAfterSeconds, requiredScope }: DomainError): Headers => {

@@ -41,6 +41,7 @@ export const bodyRefusals = {
 
 /** Of a JSON body. */
 export const jsonRefusals = {
+  ...bodyRefusals,
   noJson: domain('invalid_input', 'the body is not valid JSON: send one JSON object, without a key __proto__'),
   jsonBeyondBounds: domain('invalid_input', 'the body has more than 1000 values or 32 levels: send a smaller one'),
   jsonNoUtf8: domain('invalid_input', 'the body is not valid UTF-8: encode it as UTF-8'),
@@ -57,13 +58,16 @@ export const parameterRefusals = {
   brokenEscape: domain('invalid_request', 'a parameter has a broken percent-escape: write % as %25')
 }
 
-/** Of a form, beside {@link bodyRefusals} and {@link parameterRefusals}. */
+/** Of a form. */
 export const formRefusals = {
+  ...bodyRefusals,
+  ...parameterRefusals,
   rawForm: tooLong('the form is long and not percent-encoded: encode all but ASCII')
 }
 
-/** Of a query string, beside {@link parameterRefusals}. */
+/** Of a query string. */
 export const queryRefusals = {
+  ...parameterRefusals,
   queryNotEncoded: domain(
     'invalid_request',
     'the query string has characters that must be percent-encoded: encode all but printable ASCII'

@@ -14,13 +14,18 @@ import { healthRoutes } from './routes/health.js'
 import { heroRoutes } from './routes/heroes.js'
 import { introspectionRoutes } from './routes/introspection.js'
 import { metadataRoutes } from './routes/metadata.js'
-import { type Figures, metricsRoutes } from './routes/metrics.js'
 import { openApiRoutes } from './routes/openapi.js'
 import { registerRoutes } from './routes/register.js'
 import { revocationRoutes } from './routes/revocation.js'
 import { tokenRoutes } from './routes/token.js'
 
-export type { Figures, Http, Log, LogFailure, TypeBox }
+export type { Http, Log, LogFailure, TypeBox }
+
+/** Figures in the text format of Prometheus. */
+export interface Figures {
+  readonly contentType: string
+  readonly text: string
+}
 
 /** What the server is made with. Everything but the use cases has a default: that of the setting of the same meaning. */
 export interface ServerOptions {
@@ -134,7 +139,7 @@ export const localUrl = ({ server }: Pick<FastifyInstance, 'server'>): string =>
   return port === undefined ? 'http://localhost' : `http://localhost:${port}`
 }
 
-/** Builds the HTTP server of the figures, which has `/metrics` and nothing else. It does not listen. */
+/** Builds the HTTP server of the figures, which has `/metrics` and nothing else. `read` is called for each request. It does not listen. */
 export const buildMetricsServer = (
   options: Pick<HttpOptions, 'bodyLimit' | 'bodyMemory' | 'log'>,
   read: () => Promise<Figures>
@@ -145,6 +150,11 @@ export const buildMetricsServer = (
     version,
     errorPage: createErrorPage(defaultServiceName)
   })
-  http.register(async http => metricsRoutes(http, read))
+  http.register(async http => {
+    http.get('/metrics', async (_request, reply) => {
+      const { contentType, text } = await read()
+      return reply.type(contentType).send(text)
+    })
+  })
   return http
 }

@@ -5,8 +5,8 @@ import { DOCUMENTED } from '../documented.js'
 import { createAnswerFor, describeInvalid, type ErrorForm } from '../errors.js'
 import { createErrorPage, hasDeveloperLine } from '../pages/error-page.js'
 import { headRefusals, type Refusals } from '../refusals.js'
-import { ALWAYS, type HeaderName, named, OF_LOGIN_PAGES, WITH_BODY } from './headers.js'
-import type { Answer, Operation } from './operation.js'
+import { ALWAYS, type HeaderName, named, OF_PERSONAL_PAGES, WITH_BODY } from './headers.js'
+import type { Answer, Examples, Operation } from './operation.js'
 
 /** The body of an error, by the form of errors: see errors.ts. */
 export const ErrorBody = Type.Object(
@@ -53,7 +53,7 @@ export const routeSchema = (operation: Operation, route: RouteOptions, bodyLimit
     ...(headers && { headers: shown(headers) }),
     ...(body !== undefined && {
       consumes: [form === undefined ? 'application/json' : 'application/x-www-form-urlencoded'],
-      body: { ...shown(body), 'x-examples': bodyExamples }
+      body: { ...shown(body), ...(bodyExamples && { 'x-examples': valuesOf(bodyExamples) }) }
     }),
     response: responses(operation, route, bodyLimit)
   }
@@ -110,19 +110,19 @@ export const schemaRefusals = (schema: TObject): Refusals => {
   }
 }
 
-/** The headers of the answers, and those that every answer with a body has. */
-const withConstant = (names: readonly HeaderName[]) => listed([...ALWAYS, ...WITH_BODY, ...names])
+/** The headers of an answer, which document.ts makes references of. */
+const listed = (...names: readonly HeaderName[]) =>
+  Object.fromEntries([...new Set([...ALWAYS, ...names])].map(name => [name, { header: name }]))
 
-/** document.ts makes references of these. */
-const listed = (names: readonly HeaderName[]) =>
-  Object.fromEntries([...new Set(names)].map(name => [name, { header: name }]))
+const valuesOf = (examples: Examples) =>
+  Object.fromEntries(Object.entries(examples).map(([name, value]) => [name, { value }]))
 
 const answered = ({ description, schema, type = 'application/json', headers = [], examples }: Answer): object => {
-  if (schema === undefined) return { type: 'null', description, headers: listed([...ALWAYS, ...headers]) }
+  if (schema === undefined) return { type: 'null', description, headers: listed(...headers) }
   return {
     description,
-    headers: withConstant(headers),
-    content: { [type]: { schema: shown(schema), ...(examples && { examples }) } }
+    headers: listed(...WITH_BODY, ...headers),
+    content: { [type]: { schema: shown(schema), ...(examples && { examples: valuesOf(examples) }) } }
   }
 }
 
@@ -146,11 +146,11 @@ const refuse = (refusals: Refusals, form: ErrorForm, bodyLimit: number): readonl
 
 const refusal = (status: number, refused: readonly Refused[], form: ErrorForm): object => ({
   description: MEANINGS[status],
-  headers: withConstant(refused.flatMap(({ headers }) => headers)),
+  headers: listed(...WITH_BODY, ...refused.flatMap(({ headers }) => headers)),
   content: {
     'application/json': {
       schema: shown(form === 'json' ? ErrorBody : OAuthErrorBody),
-      examples: Object.fromEntries(refused.map(({ name, body }) => [name, { value: body }]))
+      examples: valuesOf(Object.fromEntries(refused.map(({ name, body }) => [name, body])))
     }
   }
 })
@@ -167,11 +167,11 @@ const refusalPage = (status: number, refused: readonly Refused[]): object => ({
         ...refused.map(({ body }) => `- ${body.error_description}`)
       ].join('\n')
     : MEANINGS[status],
-  headers: withConstant([
-    ...OF_LOGIN_PAGES,
-    'Content-Language',
+  headers: listed(
+    ...WITH_BODY,
+    ...OF_PERSONAL_PAGES,
     ...refused.flatMap(({ headers }) => headers.filter(name => name === 'Retry-After'))
-  ]),
+  ),
   content: { 'text/html': { schema: { type: 'string' } } }
 })
 

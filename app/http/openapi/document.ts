@@ -58,9 +58,6 @@ export const createDocument = async (routes: readonly RouteOptions[], setup: Set
   return document
 }
 
-/** The parts of the document in the order in which people read it. */
-const ORDER = ['openapi', 'info', 'servers', 'tags', 'paths', 'components']
-
 /**
  * Writes the document. A schema that has a title stands once, among the components, under that title; headers stand
  * there already.
@@ -78,5 +75,5 @@ const withReferences = (document: object): string => {
   }
   const referring = JSON.parse(JSON.stringify(document, refer))
   referring.components.schemas = Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1)))
-  return JSON.stringify(Object.fromEntries(ORDER.map(part => [part, referring[part]])))
+  return JSON.stringify(referring)
 }

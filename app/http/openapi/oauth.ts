@@ -1,8 +1,10 @@
 import { type TObject, type TProperties, Type } from '@sinclair/typebox'
 import { clientRefusals } from '../client-auth.js'
-import { bodyRefusals, formRefusals, parameterRefusals, storeRefusals } from '../refusals.js'
-import { type HeaderName, OF_LOGIN_PAGES } from './headers.js'
+import { formRefusals, storeRefusals } from '../refusals.js'
+import { type HeaderName, OF_PERSONAL_PAGES } from './headers.js'
 import type { Answer, Security } from './operation.js'
+
+// What the operations of clients and of pages have in common.
 
 export const EXAMPLES = {
   accessToken: 'q7XbLd2MfV9sRkT4hYwC6nJz1PgEaU8o',
@@ -12,8 +14,9 @@ export const EXAMPLES = {
 }
 
 export const text = (description: string, example: string) => Type.String({ description, examples: [example] })
-export const secretText = (description: string, example?: string) =>
-  Type.String({ description, format: 'password', ...(example !== undefined && { examples: [example] }) })
+export const optionalText = (description: string, example: string) => Type.Optional(text(description, example))
+export const optionalSecret = (description: string, ...examples: readonly string[]) =>
+  Type.Optional(Type.String({ description, format: 'password', ...(examples.length > 0 && { examples }) }))
 
 /** What every answer has that must not be kept, because a token or a code is in it. */
 export const UNKEPT: readonly HeaderName[] = ['Cache-Control', 'Pragma']
@@ -28,38 +31,38 @@ export const clientOperation = {
 export const clientForm = (properties: TProperties): TObject =>
   Type.Object({
     ...properties,
-    client_id: Type.Optional(text('The id of the client, where it does not authenticate by Basic.', 'shop')),
-    client_secret: Type.Optional(
-      secretText('The secret of the client, where it does not authenticate by Basic. A public client has none.')
+    client_id: optionalText('The id of the client, where it does not authenticate by Basic.', 'shop'),
+    client_secret: optionalSecret(
+      'The secret of the client, where it does not authenticate by Basic. A public client has none.'
     )
   })
 
 /** What is refused of any {@link clientForm}. */
-export const clientFormRefusals = {
-  ...clientRefusals,
-  ...bodyRefusals,
-  ...formRefusals,
-  ...parameterRefusals,
-  ...storeRefusals
-}
+export const clientFormRefusals = { ...clientRefusals, ...formRefusals, ...storeRefusals }
 
 /** The form of RFC 7009 and RFC 7662. */
 export const tokenQuestion = clientForm({
   token: text('An access token or a refresh token.', EXAMPLES.accessToken),
-  token_type_hint: Type.Optional(text('Ignored: the token is found without it.', 'refresh_token'))
+  token_type_hint: optionalText('Ignored: the token is found without it.', 'refresh_token')
+})
+
+/** What the login page sends back (RFC 6749 section 4.1.2, RFC 9207), as the query of a redirect URI of the service's own. */
+export const authorizationAnswer = Type.Object({
+  code: optionalText('The code.', EXAMPLES.code),
+  error: optionalText('Why there is no code.', 'access_denied'),
+  error_description: optionalText('The same for a person.', 'state is missing'),
+  state: optionalText('The state of the request.', 'xyz'),
+  iss: optionalText('The issuer.', 'https://heroes.example')
 })
 
 /** The header by which a page chooses its language. */
 export const language = Type.Object({
-  'Accept-Language': Type.Optional(text('The language of the page: English, German, French or Spanish.', 'de'))
+  'Accept-Language': optionalText('The language of the page: English, German, French or Spanish.', 'de')
 })
 
-export const SHOWN: readonly HeaderName[] = [...OF_LOGIN_PAGES, 'Content-Language']
-
-/** An answer that is a page of the login. */
-export const loginPageAnswer = (description: string): Answer => ({
+export const pageAnswer = (description: string, headers: readonly HeaderName[] = OF_PERSONAL_PAGES): Answer => ({
   description,
   schema: Type.String(),
   type: 'text/html',
-  headers: SHOWN
+  headers
 })

@@ -12,7 +12,8 @@ export const TAGS = [
   { name: 'Documentation', description: 'The interactive page that shows this document, and what it is made of.' }
 ] as const
 
-export type Examples = Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>
+/** Values by a word about each. */
+export type Examples = Readonly<Record<string, unknown>>
 
 /** An answer that is no refusal. */
 export interface Answer {

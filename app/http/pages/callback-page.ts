@@ -1,13 +1,12 @@
 import { html } from './html.js'
-import type { Language } from './languages.js'
-import { page } from './layout.js'
-import { TEXTS, type Texts } from './texts.js'
+import { type Language, page } from './layout.js'
+import { TEXTS } from './texts.js'
 
 const CLIENT = html`<strong>local</strong>`
 
 /** The page for a person who has signed in: the code, and the command that redeems it. Escapes every text. */
 export const codePage = (language: Language, code: string, command: string): string => {
-  const texts: Texts = TEXTS[language]
+  const texts = TEXTS[language]
   return page(
     language,
     texts.signedIn,
@@ -24,7 +23,7 @@ export const codePage = (language: Language, code: string, command: string): str
  * English. Escapes every text.
  */
 export const refusalPage = (language: Language, error: string, description: string): string => {
-  const texts: Texts = TEXTS[language]
+  const texts = TEXTS[language]
   return page(
     language,
     texts.titleOfError(texts.notSignedIn),

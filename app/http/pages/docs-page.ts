@@ -1,4 +1,5 @@
 import { type Html, html } from './html.js'
+import { headersWith, htmlDocument } from './layout.js'
 
 /** The addresses of the files that `/docs` is made of, relative to the page. */
 export interface DocsFiles {
@@ -8,19 +9,8 @@ export interface DocsFiles {
   readonly bundle: string
 }
 
-const HEADERS: Readonly<Record<string, string>> = {
-  'content-type': 'text/html; charset=utf-8',
-  'cross-origin-resource-policy': 'same-origin',
-  'referrer-policy': 'no-referrer'
-}
-
-const policy = (directives: Readonly<Record<string, string>>): string =>
-  Object.entries(directives)
-    .map(directive => directive.join(' '))
-    .join(';')
-
 /** Everything comes from the service itself. The images are those that the style holds as `data:` URLs. */
-const CSP = {
+const POLICY = {
   'default-src': "'none'",
   'script-src': "'self'",
   'style-src': "'self'",
@@ -32,39 +22,19 @@ const CSP = {
 }
 
 /** The headers of `/docs`. */
-export const DOCS_HEADERS: Readonly<Record<string, string>> = {
-  ...HEADERS,
-  'cache-control': 'no-cache',
-  'content-security-policy': policy(CSP)
-}
+export const DOCS_HEADERS = headersWith('no-cache', POLICY)
 
 /** The headers of `/docs/callback`, whose address holds a code. */
-export const DOCS_CALLBACK_HEADERS: Readonly<Record<string, string>> = {
-  ...HEADERS,
-  'cache-control': 'no-store',
-  'content-security-policy': policy({ ...CSP, 'connect-src': "'none'" })
-}
+export const DOCS_CALLBACK_HEADERS = headersWith('no-store', { ...POLICY, 'connect-src': "'none'" })
 
-const page = (title: string, styles: readonly string[], script: string, data: Html, content: Html): string =>
-  html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${title}</title>
-<link rel="icon" href="data:,">
-${styles.map(style => html`<link rel="stylesheet" href="${style}">\n`)}<script src="${script}" defer></script>
-</head>
-<body${data}>
-<div id="docs">
-<main>
-${content}
-</main>
-</div>
-</body>
-</html>
-`.markup
+const page = (title: string, styles: readonly string[], script: string, content: Html): string =>
+  htmlDocument(
+    'en',
+    title,
+    html`<link rel="icon" href="data:,">
+${styles.map(style => html`<link rel="stylesheet" href="${style}">\n`)}<script src="${script}" defer></script>`,
+    content
+  )
 
 /** The interactive page: a shell that its script fills. Escapes every text. */
 export const docsPage = (publicUrl: string, { style, ownStyle, script, bundle }: DocsFiles): string =>
@@ -72,10 +42,11 @@ export const docsPage = (publicUrl: string, { style, ownStyle, script, bundle }:
     'Heroes API',
     [style, ownStyle],
     script,
-    html` data-public-url="${publicUrl}" data-bundle="${bundle}"`,
-    html`<h1>Heroes API</h1>
+    html`<main id="docs" data-public-url="${publicUrl}" data-bundle="${bundle}">
+<h1>Heroes API</h1>
 <p>This page is at <a href="${publicUrl}/docs">${publicUrl}/docs</a> and needs scripts. What it shows is in
-<a href="openapi.json">openapi.json</a>.</p>`
+<a href="openapi.json">openapi.json</a>.</p>
+</main>`
   )
 
 /** The page to which the login page leads back. Its script closes it, unless nothing waits for it. */
@@ -84,7 +55,8 @@ export const docsCallbackPage = ({ ownStyle, script }: Pick<DocsFiles, 'ownStyle
     'Back to the documentation',
     [ownStyle],
     script,
-    html``,
-    html`<h1>Nothing waits for this page</h1>
-<p>Go to <a href="../docs">the documentation</a> and choose “Authorize” there.</p>`
+    html`<main id="docs">
+<h1>Nothing waits for this page</h1>
+<p>Go to <a href="../docs">the documentation</a> and choose “Authorize” there.</p>
+</main>`
   )

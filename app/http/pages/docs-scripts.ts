@@ -6,7 +6,7 @@
  */
 export const DOCS_SCRIPT = `'use strict'
 {
-  const { publicUrl, bundle } = document.body.dataset
+  const { publicUrl, bundle } = document.getElementById('docs').dataset
   const dark = matchMedia('(prefers-color-scheme: dark)')
   const paint = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
 

@@ -1,7 +1,6 @@
 import type { ErrorPage, PageFailure } from '../errors.js'
 import { html } from './html.js'
-import { type Language, languageFor } from './languages.js'
-import { page, pageHeaders } from './layout.js'
+import { type Language, languageFor, page, pageHeaders } from './layout.js'
 import { type Problem, TEXTS, type Texts } from './texts.js'
 
 /** Makes the page that a group of routes for people shows for an error: what is wrong, and what the person can do. */
@@ -21,7 +20,7 @@ export interface ErrorPageContent extends PageFailure {
 
 /** A page without a form, so that the person cannot go on from it. Escapes every text. */
 export const errorPage = ({ status, message, fault, language, service, requestId }: ErrorPageContent): string => {
-  const texts: Texts = TEXTS[language]
+  const texts = TEXTS[language]
   const { title, message: general, advice } = problemOf(status, texts)
   const special = fault ?? FAULTS[status]
   return page(

@@ -1,40 +1,45 @@
 import { hash } from 'node:crypto'
+import { negotiate } from '@fastify/accept-negotiator'
 import type { Headers } from '../headers.js'
 import { type Html, html } from './html.js'
-import type { Language } from './languages.js'
 
-/** The colours of every page, light and dark, as custom properties. */
-export const PALETTE = `:root {
-  color-scheme: light dark;
-  --ground: #f3f4f6;
-  --card: #ffffff;
-  --line: #d9dde3;
-  --text: #1a1f26;
-  --quiet: #4c5562;
-  --field: #ffffff;
-  --edge: #7a8492;
-  --accent: #1a53a6;
-  --accent-hover: #14427f;
-  --on-accent: #ffffff;
-  --error: #9c1c1c;
-  --error-ground: #fdf2f2;
+/** The languages of the pages. The first is for people who understand none of them. */
+const LANGUAGES = ['en', 'de', 'fr', 'es'] as const
+
+export type Language = (typeof LANGUAGES)[number]
+
+/**
+ * The language for a person whose browser sends this `Accept-Language` (RFC 9110 section 12.5.4). A range such as
+ * `de-AT` means every German, because the pages do not tell regions apart.
+ */
+export const languageFor = (accepted: string | undefined): Language => {
+  const ranges = (accepted ?? '').toLowerCase().replaceAll(/-[a-z0-9-]+/g, '')
+  return negotiate(ranges, [...LANGUAGES]) ?? 'en'
 }
-@media (prefers-color-scheme: dark) {
-  :root {
-    --ground: #13161a;
-    --card: #1c2026;
-    --line: #333a44;
-    --text: #e7eaee;
-    --quiet: #aab3bf;
-    --field: #14171c;
-    --edge: #818b99;
-    --accent: #8db8f7;
-    --accent-hover: #b0cefa;
-    --on-accent: #10243f;
-    --error: #ffb3ad;
-    --error-ground: #341f21;
-  }
+
+/** The colours of the pages: in light, and in dark. */
+const COLOURS: Readonly<Record<string, readonly [light: string, dark: string]>> = {
+  ground: ['#f3f4f6', '#13161a'],
+  card: ['#ffffff', '#1c2026'],
+  line: ['#d9dde3', '#333a44'],
+  text: ['#1a1f26', '#e7eaee'],
+  quiet: ['#4c5562', '#aab3bf'],
+  field: ['#ffffff', '#14171c'],
+  edge: ['#7a8492', '#818b99'],
+  accent: ['#1a53a6', '#8db8f7'],
+  'accent-hover': ['#14427f', '#b0cefa'],
+  'on-accent': ['#ffffff', '#10243f'],
+  error: ['#9c1c1c', '#ffb3ad'],
+  'error-ground': ['#fdf2f2', '#341f21']
 }
+const properties = (shade: 0 | 1): string =>
+  Object.entries(COLOURS)
+    .map(([name, shades]) => `--${name}: ${shades[shade]}`)
+    .join('; ')
+
+/** The colours of every page as custom properties. */
+export const PALETTE = `:root { color-scheme: light dark; ${properties(0)} }
+@media (prefers-color-scheme: dark) { :root { ${properties(1)} } }
 `
 
 // Lengths are in rem, so that a larger font in the browser's settings enlarges everything. There is no rule for reduced
@@ -148,26 +153,26 @@ a:hover { color: var(--accent-hover) }
 }
 `
 
-/**
- * The `contentSecurityPolicy.directives` for helmet, with `useDefaults: false`. There is no `form-action`: Chrome
- * applies it to the redirect that answers the form as well, and that redirect leads to the client. `default-src` does
- * not limit where forms are sent. It keeps Chrome from asking for /favicon.ico; a `<link rel="icon">` would violate it.
- */
-export const CSP_DIRECTIVES: Readonly<Record<string, readonly string[]>> = {
-  'default-src': ["'none'"],
-  'style-src': [`'sha256-${hash('sha256', STYLE, 'base64')}'`],
-  'frame-ancestors': ["'none'"],
-  'base-uri': ["'none'"]
-}
-
-const HEADERS: Headers = {
+/** The headers of a page: no other site loads it as a part of its own or learns its address. */
+export const headersWith = (cacheControl: string, policy: Readonly<Record<string, string>>): Headers => ({
   'content-type': 'text/html; charset=utf-8',
-  'cache-control': 'no-store',
-  'referrer-policy': 'no-referrer',
-  'content-security-policy': Object.entries(CSP_DIRECTIVES)
-    .map(([name, values]) => [name, ...values].join(' '))
-    .join(';')
-}
+  'cache-control': cacheControl,
+  'content-security-policy': Object.entries(policy)
+    .map(directive => directive.join(' '))
+    .join(';'),
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer'
+})
+
+// There is no `form-action`: Chrome applies it to the redirect that answers the form as well, and that redirect leads to the
+// client. `default-src` does not limit where forms are sent. It keeps Chrome from asking for /favicon.ico; a
+// `<link rel="icon">` would violate it.
+const HEADERS = headersWith('no-store', {
+  'default-src': "'none'",
+  'style-src': `'sha256-${hash('sha256', STYLE, 'base64')}'`,
+  'frame-ancestors': "'none'",
+  'base-uri': "'none'"
+})
 
 /** The headers of every page in a language, whatever its status. */
 export const pageHeaders = (language: Language): Headers => ({
@@ -181,6 +186,10 @@ const STYLE_ELEMENT: Html = { markup: `<style>${STYLE}</style>` }
 
 /** A complete HTML document around `content`. Escapes the title. */
 export const page = (language: Language, title: string, content: Html): string =>
+  htmlDocument(language, title, STYLE_ELEMENT, html`<main>\n${content}\n</main>`)
+
+/** A complete HTML document. Escapes the title. */
+export const htmlDocument = (language: Language, title: string, head: Html, body: Html): string =>
   html`<!doctype html>
 <html lang="${language}">
 <head>
@@ -188,12 +197,10 @@ export const page = (language: Language, title: string, content: Html): string =
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
-${STYLE_ELEMENT}
+${head}
 </head>
 <body>
-<main>
-${content}
-</main>
+${body}
 </body>
 </html>
 `.markup

@@ -1,6 +1,5 @@
 import { type Html, html } from './html.js'
-import type { Language } from './languages.js'
-import { page } from './layout.js'
+import { type Language, page } from './layout.js'
 import { retryTime } from './retry-time.js'
 import { TEXTS, type Texts } from './texts.js'
 
@@ -43,7 +42,7 @@ export const CANCEL = 'cancel'
 /** The page with the form in which a user signs in for a client. Escapes every text. */
 export const loginPage = (content: LoginPage): string => {
   const { language, service, client, scopes, words, redirectUri, fields, action, failure } = content
-  const texts: Texts = TEXTS[language]
+  const texts = TEXTS[language]
   const name = html`<bdi>${client.name?.trim() || client.id}</bdi>`
   const username = failure?.username ?? ''
   const failed = failure !== undefined

@@ -13,29 +13,8 @@ const unitOf = (seconds: number) =>
       ? (['hour', HOUR] as const)
       : (['day', DAY] as const)
 
-/** The formats of a locale, with dates and without. To make them takes longer than all the rest of the page. */
-const createFormats = (locale: string) => {
-  const clock = {
-    hour: '2-digit',
-    minute: '2-digit',
-    hourCycle: 'h23',
-    timeZone: 'UTC',
-    timeZoneName: 'short'
-  } as const
-  return {
-    wait: new Intl.RelativeTimeFormat(locale),
-    time: new Intl.DateTimeFormat(locale, clock),
-    dateAndTime: new Intl.DateTimeFormat(locale, { ...clock, day: 'numeric', month: 'long', year: 'numeric' })
-  }
-}
-
-const formatsByLocale = new Map<string, ReturnType<typeof createFormats>>()
-
-const formatsOf = (locale: string): ReturnType<typeof createFormats> => {
-  const formats = formatsByLocale.get(locale) ?? createFormats(locale)
-  formatsByLocale.set(locale, formats)
-  return formats
-}
+const CLOCK = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone: 'UTC', timeZoneName: 'short' } as const
+const CALENDAR = { day: 'numeric', month: 'long', year: 'numeric' } as const
 
 /**
  * Says in how much time something is possible and from what time on, both rounded up to a whole minute, hour or day. The
@@ -43,9 +22,8 @@ const formatsOf = (locale: string): ReturnType<typeof createFormats> => {
  */
 export const retryTime = (seconds: number, now: Date, { locale }: Texts): { wait: string; time: Html } => {
   const [unit, length] = unitOf(seconds)
-  const formats = formatsOf(locale)
-  const wait = formats.wait.format(Math.ceil(seconds / length), unit)
+  const wait = new Intl.RelativeTimeFormat(locale).format(Math.ceil(seconds / length), unit)
   const at = new Date(Math.ceil((now.getTime() / 1000 + seconds) / MINUTE) * MINUTE * 1000)
-  const format = unit === 'minute' ? formats.time : formats.dateAndTime
-  return { wait, time: html`<time datetime="${at.toISOString()}">${format.format(at)}</time>` }
+  const time = new Intl.DateTimeFormat(locale, { ...CLOCK, ...(unit !== 'minute' && CALENDAR) }).format(at)
+  return { wait, time: html`<time datetime="${at.toISOString()}">${time}</time>` }
 }

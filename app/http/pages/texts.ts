@@ -1,6 +1,6 @@
 import type { Fault } from '../../../core/index.js'
 import { type Html, html } from './html.js'
-import type { Language } from './languages.js'
+import type { Language } from './layout.js'
 
 /** What went wrong, with what the person can do. */
 export interface Problem {
@@ -86,7 +86,7 @@ const ENGLISH = {
 export type Texts = Readonly<typeof ENGLISH>
 
 /** Every text of the pages. A text that one language lacks does not compile. */
-export const TEXTS = {
+export const TEXTS: Readonly<Record<Language, Texts>> = {
   en: ENGLISH,
 
   de: {
@@ -291,4 +291,4 @@ export const TEXTS = {
     notSignedIn: 'No ha iniciado sesión',
     errorFollows: client => html`Vuelve de la página de inicio de sesión con un error para el cliente ${client}:`
   }
-} satisfies Record<Language, Texts>
+}

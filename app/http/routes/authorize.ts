@@ -8,26 +8,17 @@ import {
   USERNAME_MAX,
   type UseCases
 } from '../../../core/index.js'
-import { type Form, formOf, parseForm, queryString, requireShort } from '../bodies/forms.js'
+import { type Form, formOf, formRoutes, parseForm, queryString, requireShort } from '../bodies/forms.js'
 import { originOf } from '../client-address.js'
 import { statusOf } from '../errors.js'
 import type { Http } from '../http.js'
-import { OF_LOGIN_PAGES } from '../openapi/headers.js'
-import { language, loginPageAnswer, SHOWN, secretText, text } from '../openapi/oauth.js'
-import type { Operation } from '../openapi/operation.js'
+import { OF_PERSONAL_PAGES } from '../openapi/headers.js'
+import { language, optionalSecret, optionalText, pageAnswer, text } from '../openapi/oauth.js'
+import type { Answer, Operation } from '../openapi/operation.js'
 import { refuseFormsOfOtherSites } from '../other-sites.js'
-import { languageFor } from '../pages/languages.js'
-import { pageHeaders } from '../pages/layout.js'
+import { languageFor, pageHeaders } from '../pages/layout.js'
 import { CANCEL, type LoginFailure, loginPage, type ServiceDescription } from '../pages/login-page.js'
-import { pageRoutes } from '../pages/page-routes.js'
-import {
-  bodyRefusals,
-  formRefusals,
-  pageRefusals,
-  parameterRefusals,
-  queryRefusals,
-  storeRefusals
-} from '../refusals.js'
+import { formRefusals, pageRefusals, queryRefusals, storeRefusals } from '../refusals.js'
 
 type AuthorizeUseCases = Pick<UseCases, 'resolveRedirect' | 'judgeRequest' | 'authorize' | 'describeScopes'>
 
@@ -45,13 +36,11 @@ const parameters = {
   response_type: Type.String({ description: 'Always `code`.', enum: ['code'] }),
   response_mode: Type.Optional(Type.String({ description: 'Always `query`.', enum: ['query'] })),
   state: text('A text of the client, of up to 4,096 bytes, which comes back unchanged.', 'xyz'),
-  redirect_uri: Type.Optional(
-    text(
-      'Where the browser returns to: exactly as it is registered, the port of this machine aside. Required where several are registered.',
-      'https://shop.example/back'
-    )
+  redirect_uri: optionalText(
+    'Where the browser returns to: exactly as it is registered, the port of this machine aside. Required where several are registered.',
+    'https://shop.example/back'
   ),
-  scope: Type.Optional(text('The scopes that are wanted, with spaces between them.', 'heroes:read heroes:write')),
+  scope: optionalText('The scopes that are wanted, with spaces between them.', 'heroes:read heroes:write'),
   code_challenge: Type.Optional(
     Type.String({
       description: 'RFC 7636: base64url of the SHA-256 of the verifier. Required of clients that are registered so.',
@@ -65,7 +54,6 @@ const parameters = {
 }
 
 const linkRefusals = {
-  ...parameterRefusals,
   ...queryRefusals,
   ...pageRefusals,
   stateTooLong,
@@ -76,9 +64,14 @@ const linkRefusals = {
   ...storeRefusals
 }
 
-const told =
-  '`error` and `error_description` where the request is wrong: `invalid_request`, `unsupported_response_type`, ' +
-  '`unauthorized_client` or `invalid_scope`'
+/** The redirect to the client, which tells an error with `others`. */
+const redirected = (success: string, others: string): Answer => ({
+  description:
+    `Back to the client, with \`state\` and \`iss\` (RFC 9207), and with ${success}\`error\` and \`error_description\` where the ` +
+    'request is wrong: `invalid_request`, `unsupported_response_type`, `unauthorized_client` or `invalid_scope`' +
+    others,
+  headers: ['Cache-Control', 'Referrer-Policy', 'Location', 'Content-Length']
+})
 
 const SHOW: Operation = {
   operationId: 'showLoginPage',
@@ -90,11 +83,8 @@ const SHOW: Operation = {
   query: Type.Object(parameters),
   headers: language,
   answers: {
-    200: loginPageAnswer('The login page.'),
-    302: {
-      description: `Back to the client, with \`state\` and \`iss\` (RFC 9207), and with ${told}.`,
-      headers: [...OF_LOGIN_PAGES, 'Location', 'Content-Length']
-    }
+    200: pageAnswer('The login page.'),
+    302: redirected('', '.')
   },
   refusals: linkRefusals
 }
@@ -110,32 +100,31 @@ const LOG_IN: Operation = {
   headers: language,
   form: Type.Object({
     ...Type.Partial(Type.Object(parameters)).properties,
-    username: Type.Optional(text('The name of the user.', 'ada')),
-    password: Type.Optional(secretText('The password.', 'correct horse')),
-    cancel: Type.Optional(text('Of any value: the person goes back to the client without a login.', 'yes'))
+    username: optionalText('The name of the user.', 'ada'),
+    password: optionalSecret('The password.', 'correct horse'),
+    cancel: optionalText('Of any value: the person goes back to the client without a login.', 'yes')
   }),
   bodyExamples: {
-    ada: {
-      summary: 'The form, filled in',
-      value: { client_id: 'shop', response_type: 'code', state: 'xyz', username: 'ada', password: 'correct horse' }
+    'The form, filled in': {
+      client_id: 'shop',
+      response_type: 'code',
+      state: 'xyz',
+      username: 'ada',
+      password: 'correct horse'
     }
   },
   answers: {
-    302: {
-      description: `Back to the client, with \`state\` and \`iss\` (RFC 9207), and with \`code\`; or with ${told}, or \`access_denied\` where the person cancelled.`,
-      headers: [...OF_LOGIN_PAGES, 'Location', 'Content-Length']
-    },
-    403: loginPageAnswer(
+    302: redirected('`code`; or with ', ', or `access_denied` where the person cancelled.'),
+    403: pageAnswer(
       'The username or the password is wrong: the form again. Or a page: another website sent this form.'
     ),
-    429: {
-      ...loginPageAnswer('Too many logins were tried: the form again, which says when to come back.'),
-      headers: [...SHOWN, 'Retry-After']
-    },
-    default: loginPageAnswer('Any other failure: a page that says what is wrong.')
+    429: pageAnswer('Too many logins were tried: the form again, which says when to come back.', [
+      ...OF_PERSONAL_PAGES,
+      'Retry-After'
+    ]),
+    default: pageAnswer('Any other failure: a page that says what is wrong.')
   },
   refusals: {
-    ...bodyRefusals,
     ...formRefusals,
     formAgainstLink,
     ...linkRefusals,
@@ -213,21 +202,17 @@ export const authorizeRoutes = (
           checked.redirect({ code: await useCases.authorize(checked.authorization, attempt) })
         } catch (error) {
           if (!(error instanceof DomainError)) throw error
-          const { code, retryAfterSeconds = 0 } = error
-          if (code === 'access_denied') await checked.show(statusOf(code), { username: shown })
-          else if (code === 'too_many_attempts') {
-            reply.header('retry-after', retryAfterSeconds)
-            await checked.show(statusOf(code), {
-              username: shown,
-              retry: { seconds: retryAfterSeconds, now: new Date() }
-            })
-          } else throw error
+          const { code, retryAfterSeconds: seconds } = error
+          if (code !== 'access_denied' && code !== 'too_many_attempts') throw error
+          if (seconds !== undefined) reply.header('retry-after', seconds)
+          const retry = seconds === undefined ? undefined : { seconds, now: new Date() }
+          await checked.show(statusOf(code), { username: shown, retry })
         }
         return reply
       }
     )
   }
-  http.register(pageRoutes(routes))
+  http.register(formRoutes('page', routes))
 }
 
 interface CheckedRequest {

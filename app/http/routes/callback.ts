@@ -1,14 +1,11 @@
-import { Type } from '@sinclair/typebox'
 import { couldBeIssued, DomainError } from '../../../core/index.js'
-import { parseForm, queryString, requireShort } from '../bodies/forms.js'
+import { formRoutes, parseForm, queryString, requireShort } from '../bodies/forms.js'
 import type { Http } from '../http.js'
-import { EXAMPLES, language as languageHeader, loginPageAnswer, text } from '../openapi/oauth.js'
+import { authorizationAnswer, language as languageHeader, pageAnswer } from '../openapi/oauth.js'
 import type { Operation } from '../openapi/operation.js'
 import { codePage, refusalPage } from '../pages/callback-page.js'
-import { languageFor } from '../pages/languages.js'
-import { pageHeaders } from '../pages/layout.js'
-import { pageRoutes } from '../pages/page-routes.js'
-import { pageRefusals, parameterRefusals, queryRefusals } from '../refusals.js'
+import { languageFor, pageHeaders } from '../pages/layout.js'
+import { pageRefusals, queryRefusals } from '../refusals.js'
 import { shellWord } from '../shell-word.js'
 
 const neitherCodeNorError = (): DomainError =>
@@ -21,18 +18,10 @@ const operation: Operation = {
   description:
     'The redirect URI of the client `local`, which a trial without a database server has. The page shows the code ' +
     'and the line that redeems it, or the error.',
-  query: Type.Object({
-    code: Type.Optional(text('The code.', EXAMPLES.code)),
-    error: Type.Optional(text('Why there is no code (RFC 6749 section 4.1.2.1).', 'invalid_scope')),
-    error_description: Type.Optional(
-      text('The same for a person.', 'the client is allowed none of the requested scopes: request others, or none')
-    ),
-    state: Type.Optional(text('Ignored.', 'xyz')),
-    iss: Type.Optional(text('Ignored.', 'http://localhost:3000'))
-  }),
+  query: authorizationAnswer,
   headers: languageHeader,
-  answers: { 200: loginPageAnswer('The code, or the error.') },
-  refusals: { ...parameterRefusals, ...queryRefusals, ...pageRefusals, neitherCodeNorError }
+  answers: { 200: pageAnswer('The code, or the error.') },
+  refusals: { ...queryRefusals, ...pageRefusals, neitherCodeNorError }
 }
 
 /**
@@ -40,7 +29,7 @@ const operation: Operation = {
  */
 export const callbackRoutes = (http: Http, publicUrl: () => string): void => {
   http.register(
-    pageRoutes(http => {
+    formRoutes('page', http => {
       http.get('/callback', { config: { operation } }, async (request, reply) => {
         const parameters = parseForm(queryString(request.url))
         const code = parameters.get('code') ?? ''

@@ -6,8 +6,8 @@ import { vary } from '../headers.js'
 import type { Http } from '../http.js'
 import { ErrorBody } from '../openapi/answers.js'
 import { OF_PAGES } from '../openapi/headers.js'
-import { EXAMPLES, text } from '../openapi/oauth.js'
-import type { Answer, Operation } from '../openapi/operation.js'
+import { authorizationAnswer, optionalText, pageAnswer } from '../openapi/oauth.js'
+import type { Operation } from '../openapi/operation.js'
 import { DOCS_CALLBACK_HEADERS, DOCS_HEADERS, docsCallbackPage, docsPage } from '../pages/docs-page.js'
 import { CALLBACK_SCRIPT, DOCS_SCRIPT } from '../pages/docs-scripts.js'
 import { DOCS_STYLE } from '../pages/docs-style.js'
@@ -22,7 +22,7 @@ const swaggerUi = (name: string) => (): Promise<Buffer> =>
 const own = (text: string) => async (): Promise<Buffer> => Buffer.from(text)
 
 const tag = 'Documentation' as const
-const page: Answer = { description: 'The page.', schema: Type.String(), type: 'text/html', headers: OF_PAGES }
+const page = pageAnswer('The page.', OF_PAGES)
 
 /** What is said of a file that the interactive page is made of. */
 const fileOperation = (operationId: string, type: string): Operation => ({
@@ -30,7 +30,7 @@ const fileOperation = (operationId: string, type: string): Operation => ({
   tag,
   summary: 'Fetch a part of the interactive page',
   description: 'The page names it with its version, under which it may be kept for good.',
-  query: Type.Object({ v: Type.Optional(text('The version of the file.', 'k0Yv3nQmZs8TfLr1')) }),
+  query: Type.Object({ v: optionalText('The version of the file.', 'k0Yv3nQmZs8TfLr1') }),
   answers: {
     200: {
       description: 'The file.',
@@ -54,13 +54,7 @@ const RETURN: Operation = {
   tag,
   summary: 'Return from the login page to the interactive page',
   description: 'The redirect URI of the client `docs`. A script of the page reads the parameters.',
-  query: Type.Object({
-    code: Type.Optional(text('The code.', EXAMPLES.code)),
-    error: Type.Optional(text('Why there is no code.', 'access_denied')),
-    error_description: Type.Optional(text('The same for a person.', 'state is missing')),
-    state: Type.Optional(text('The state of the request.', 'xyz')),
-    iss: Type.Optional(text('The issuer.', 'https://heroes.example'))
-  }),
+  query: authorizationAnswer,
   answers: { 200: page }
 }
 

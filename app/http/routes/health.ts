@@ -14,7 +14,7 @@ const LIVE: Operation = {
   tag: 'Service',
   summary: 'Ask whether the process runs',
   description: 'For the supervisor of the process.',
-  answers: { 200: { description: 'It runs.', examples: { live: { summary: 'It runs', value: { status: 'live' } } } } }
+  answers: { 200: { description: 'It runs.', examples: { 'It runs': { status: 'live' } } } }
 }
 
 const READY: Operation = {
@@ -24,9 +24,7 @@ const READY: Operation = {
   description:
     'For load balancers. The service is not ready while its database is away, takes no writes or lacks its schema, ' +
     'and while it shuts down. The answer comes within two seconds.',
-  answers: {
-    200: { description: 'It is ready.', examples: { ready: { summary: 'It is ready', value: { status: 'ready' } } } }
-  },
+  answers: { 200: { description: 'It is ready.', examples: { 'It is ready': { status: 'ready' } } } },
   refusals: {
     failed: storeRefusals.failed,
     databaseAway: storeRefusals.databaseAway,

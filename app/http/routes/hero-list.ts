@@ -7,7 +7,8 @@ import { DomainError, type Hero, type HeroQuery, type UseCases } from '../../../
 import { formPairs, queryString } from '../bodies/forms.js'
 import { acceptsGzip, GZIP } from '../compression.js'
 import type { Http } from '../http.js'
-import { parameterRefusals, queryRefusals, storeRefusals, tooLate } from '../refusals.js'
+import { optionalText } from '../openapi/oauth.js'
+import { queryRefusals, storeRefusals, tooLate } from '../refusals.js'
 import { createSemaphore } from '../semaphore.js'
 import { type HeroAccess, type HeroOperation, HeroOutput, integer, noInteger, SHOWN_KEYS } from './hero.js'
 
@@ -25,7 +26,7 @@ const tooManyLists = (): DomainError =>
   new DomainError('overloaded', `too many long lists are being sent: ${ADVICE}`, { retryAfterSeconds: 1 })
 
 /** What {@link formPairs} throws: a repeated parameter is this route's to judge, and a long one is in order. */
-const { parameterRepeated: _repeated, parameterTooLong: _tooLong, ...QUERY_REFUSALS } = parameterRefusals
+const { parameterRepeated: _repeated, parameterTooLong: _tooLong, ...QUERY_REFUSALS } = queryRefusals
 
 const operation: HeroOperation = {
   operationId: 'listHeroes',
@@ -35,12 +36,9 @@ const operation: HeroOperation = {
     'follow it until it is absent. Without `limit` a list of more than 1,000 heroes may have to wait for others. ' +
     'Unknown parameters are ignored.',
   query: Type.Object({
-    name: Type.Optional(
-      Type.String({
-        description:
-          'Only heroes whose name contains this text, whatever the case. `%`, `_` and `\\` are plain characters.',
-        examples: ['star']
-      })
+    name: optionalText(
+      'Only heroes whose name contains this text, whatever the case. `%`, `_` and `\\` are plain characters.',
+      'star'
     ),
     limit: Type.Optional(
       Type.Integer({
@@ -60,14 +58,11 @@ const operation: HeroOperation = {
       schema: Type.Array(HeroOutput),
       headers: ['Link'],
       examples: {
-        heroes: {
-          summary: 'Two heroes',
-          value: [
-            { id: 1, name: 'Starling' },
-            { id: 2, name: 'Night Starling' }
-          ]
-        },
-        none: { summary: 'No hero', value: [] }
+        'Two heroes': [
+          { id: 1, name: 'Starling' },
+          { id: 2, name: 'Night Starling' }
+        ],
+        'No hero': []
       }
     }
   },
@@ -76,7 +71,6 @@ const operation: HeroOperation = {
     limitNoInteger: () => noInteger('limit'),
     limitOutside,
     afterNoInteger: () => noInteger('after'),
-    ...queryRefusals,
     ...QUERY_REFUSALS,
     ...storeRefusals,
     tooLate: () => tooLate(ADVICE),
@@ -123,10 +117,7 @@ const heroQuery = (url: string): HeroQuery => {
 
 const optionalInteger = (values: ReadonlyMap<string, string>, key: string): number | undefined => {
   const text = values.get(key)
-  if (text === undefined) return undefined
-  const value = integer(text)
-  if (value === undefined) throw noInteger(key)
-  return value
+  return text === undefined ? undefined : integer(text, key)
 }
 
 const pageLimit = (values: ReadonlyMap<string, string>): number | undefined => {

@@ -72,10 +72,13 @@ export const createHeroAccess = (
   return { reading: accessWith(readScope), writing: accessWith(writeScope) }
 }
 
-/** Reads an integer of any length. Beyond the safe integers it is the nearest safe integer, which is no hero's id. */
-export const integer = (text: string): number | undefined =>
-  /^-?[0-9]+$/.test(text)
-    ? Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(text)))
-    : undefined
+/**
+ * Reads an integer of any length. Beyond the safe integers it is the nearest safe integer, which is no hero's id. Throws
+ * `invalid_input`, which names what the text is.
+ */
+export const integer = (text: string, name: string): number => {
+  if (!/^-?[0-9]+$/.test(text)) throw noInteger(name)
+  return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(text)))
+}
 
 export const noInteger = (name: string): DomainError => new DomainError('invalid_input', `${name} must be an integer`)

@@ -4,7 +4,7 @@ import { checkedTogether } from '../bearer.js'
 import { jsonRoutes } from '../bodies/json.js'
 import type { Http } from '../http.js'
 import { schemaRefusals } from '../openapi/answers.js'
-import { bodyRefusals, jsonRefusals, type Refusals, storeRefusals } from '../refusals.js'
+import { jsonRefusals, type Refusals, storeRefusals } from '../refusals.js'
 import { createHeroAccess, type HeroAccessOptions, HeroInput, HeroOutput, integer, noInteger } from './hero.js'
 import { heroListRoute } from './hero-list.js'
 
@@ -27,11 +27,8 @@ export const heroRoutes = (
 
   heroListRoute(http, useCases, reading, options.publicUrl)
 
-  // A malformed id is a rejection, so that the check refuses first. An `async` function would take a turn more.
-  const findHero = (text: string): Promise<Hero> => {
-    const id = integer(text)
-    return id === undefined ? Promise.reject(noInteger('id')) : useCases.findHero(id)
-  }
+  // Asynchronous, so that the check refuses before a malformed id does.
+  const findHero = async (id: string): Promise<Hero> => useCases.findHero(integer(id, 'id'))
   http.get<HeroPath>(
     '/heroes/:id',
     {
@@ -41,7 +38,7 @@ export const heroRoutes = (
         summary: 'Fetch a hero',
         description: 'The hero with this id.',
         path,
-        answers: { 200: { description: 'The hero.', examples: { starling } } },
+        answers: { 200: { description: 'The hero.', examples: starling } },
         refusals: ofOneHero
       })
     },
@@ -58,8 +55,8 @@ export const heroRoutes = (
           operationId: 'createHero',
           summary: 'Create a hero',
           description: 'Stores a hero under a new id. An `id` in the body is ignored.',
-          bodyExamples: { starling: { summary: 'A name is all that a hero needs', value: { name: 'Starling' } } },
-          answers: { 200: { description: 'The hero with its id.', examples: { starling } } },
+          bodyExamples: { 'A name is all that a hero needs': { name: 'Starling' } },
+          answers: { 200: { description: 'The hero with its id.', examples: starling } },
           refusals: { ...ofHeroBodies, ...storeRefusals }
         })
       },
@@ -75,17 +72,17 @@ export const heroRoutes = (
           summary: 'Rename a hero',
           description: 'Replaces what is stored of the hero, on the same terms as creating one. The id stays.',
           path,
-          bodyExamples: { nightStarling: { summary: 'The new name', value: { name: 'Night Starling' } } },
+          bodyExamples: { 'The new name': { name: 'Night Starling' } },
           answers: {
             200: {
               description: 'The hero as it is stored now.',
-              examples: { nightStarling: { summary: 'The renamed hero', value: { id: 1, name: 'Night Starling' } } }
+              examples: { 'The renamed hero': { id: 1, name: 'Night Starling' } }
             }
           },
           refusals: { ...ofHeroBodies, ...ofOneHero }
         })
       },
-      async ({ params, body: { id: _discarded, ...hero } }) => useCases.replaceHero(heroId(params.id), hero)
+      async ({ params, body: { id: _discarded, ...hero } }) => useCases.replaceHero(integer(params.id, 'id'), hero)
     )
 
     http.delete<HeroPath>(
@@ -98,11 +95,11 @@ export const heroRoutes = (
           description: 'Removes the hero. Its id is never given out again. A body is read and ignored.',
           path,
           answers: { 204: { description: 'The hero is gone.' } },
-          refusals: { ...bodyRefusals, ...jsonRefusals, ...ofOneHero }
+          refusals: { ...jsonRefusals, ...ofOneHero }
         })
       },
       async (request, reply) => {
-        await useCases.removeHero(heroId(request.params.id))
+        await useCases.removeHero(integer(request.params.id, 'id'))
         return reply.code(204).send()
       }
     )
@@ -116,7 +113,7 @@ const path = Type.Object({
     examples: [1]
   })
 })
-const starling = { summary: 'A hero', value: { id: 1, name: 'Starling' } }
+const starling = { 'A hero': { id: 1, name: 'Starling' } }
 
 const ofOneHero: Refusals = {
   noInteger: () => noInteger('id'),
@@ -124,14 +121,7 @@ const ofOneHero: Refusals = {
   ...storeRefusals
 }
 const ofHeroBodies: Refusals = {
-  ...bodyRefusals,
   ...jsonRefusals,
   ...schemaRefusals(HeroInput),
   nameTaken: refusals.nameTaken
-}
-
-const heroId = (text: string): number => {
-  const id = integer(text)
-  if (id === undefined) throw noInteger('id')
-  return id
 }

@@ -33,27 +33,24 @@ const operation: Operation = {
   summary: 'Ask about a token',
   description: 'RFC 7662. Tells any client that has a secret about any token.',
   form: tokenQuestion,
-  bodyExamples: { token: { summary: 'An access token', value: { token: EXAMPLES.accessToken } } },
+  bodyExamples: { 'An access token': { token: EXAMPLES.accessToken } },
   answers: {
     200: {
       description: 'What is known of the token. Of one that is not active, nothing else is told.',
       headers: UNKEPT,
       examples: {
-        active: {
-          summary: 'An access token',
-          value: {
-            active: true,
-            scope: 'heroes:read',
-            client_id: 'shop',
-            username: 'ada',
-            token_type: 'bearer',
-            sub: '1',
-            iss: 'https://heroes.example',
-            exp: 1795000000,
-            iat: 1794996400
-          }
+        'An access token': {
+          active: true,
+          scope: 'heroes:read',
+          client_id: 'shop',
+          username: 'ada',
+          token_type: 'bearer',
+          sub: '1',
+          iss: 'https://heroes.example',
+          exp: 1795000000,
+          iat: 1794996400
         },
-        inactive: { summary: 'A token that is unknown, expired or revoked', value: { active: false } }
+        'A token that is unknown, expired or revoked': { active: false }
       }
     }
   },

@@ -1,28 +1,9 @@
-import { type Static, Type } from '@sinclair/typebox'
+import { type TSchema, Type } from '@sinclair/typebox'
 import { grantTypes } from '../../../core/index.js'
 import { noSuchPath } from '../errors.js'
 import type { Http } from '../http.js'
 import type { Operation } from '../openapi/operation.js'
 import { originForm } from '../protocol/request-head.js'
-
-const Metadata = Type.Object(
-  {
-    issuer: Type.String(),
-    authorization_endpoint: Type.String(),
-    token_endpoint: Type.String(),
-    revocation_endpoint: Type.String(),
-    introspection_endpoint: Type.String(),
-    response_types_supported: Type.Array(Type.String()),
-    response_modes_supported: Type.Array(Type.String()),
-    grant_types_supported: Type.Array(Type.String()),
-    token_endpoint_auth_methods_supported: Type.Array(Type.String()),
-    revocation_endpoint_auth_methods_supported: Type.Array(Type.String()),
-    introspection_endpoint_auth_methods_supported: Type.Array(Type.String()),
-    code_challenge_methods_supported: Type.Array(Type.String()),
-    authorization_response_iss_parameter_supported: Type.Boolean()
-  },
-  { title: 'Metadata' }
-)
 
 const operation: Operation = {
   operationId: 'getMetadata',
@@ -47,7 +28,7 @@ export const metadataRoutes = (http: Http, publicUrl: () => string): void => {
   })
 }
 
-const metadataOf = (issuer: string): Static<typeof Metadata> => {
+const metadataOf = (issuer: string): Readonly<Record<string, string | boolean | readonly string[]>> => {
   const confidential = ['client_secret_basic', 'client_secret_post']
   return {
     issuer,
@@ -65,3 +46,10 @@ const metadataOf = (issuer: string): Static<typeof Metadata> => {
     authorization_response_iss_parameter_supported: true
   }
 }
+
+const schemaOf = (member: unknown): TSchema => {
+  if (Array.isArray(member)) return Type.Array(Type.String())
+  return typeof member === 'boolean' ? Type.Boolean() : Type.String()
+}
+const members = Object.entries(metadataOf('')).map(([name, member]): [string, TSchema] => [name, schemaOf(member)])
+const Metadata = Type.Object(Object.fromEntries(members), { title: 'Metadata' })

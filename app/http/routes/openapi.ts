@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { vary } from '../headers.js'
 import type { Http } from '../http.js'
-import { text } from '../openapi/oauth.js'
+import { optionalText } from '../openapi/oauth.js'
 import type { Operation } from '../openapi/operation.js'
 import { inCoding, staticFile } from '../static-file.js'
 
@@ -11,9 +11,7 @@ const operation: Operation = {
   summary: 'Fetch this document',
   description: 'OpenAPI 3.1, made from the schemas of the routes.',
   headers: Type.Object({
-    'If-None-Match': Type.Optional(
-      text('The `ETag` of each document that the client has kept, or `*`.', 'W/"Nsd0HqPo"')
-    )
+    'If-None-Match': optionalText('The `ETag` of each document that the client has kept, or `*`.', 'W/"Nsd0HqPo"')
   }),
   answers: {
     200: {

@@ -7,7 +7,7 @@ import { examplePassword } from '../example-password.js'
 import type { Http } from '../http.js'
 import { schemaRefusals } from '../openapi/answers.js'
 import type { Operation } from '../openapi/operation.js'
-import { bodyRefusals, jsonRefusals, storeRefusals } from '../refusals.js'
+import { jsonRefusals, storeRefusals } from '../refusals.js'
 
 const registration = (passwordMinLength: number) =>
   Type.Object(
@@ -56,17 +56,9 @@ const CLOSED: Operation = {
 const openOperation = (body: TObject, passwordMinLength: number): Operation => ({
   ...shared,
   description: 'Registers a user, who can log in from then on. The password is stored as a salted hash alone.',
-  bodyExamples: {
-    ada: { summary: 'A user', value: { username: 'ada', password: examplePassword(passwordMinLength) } }
-  },
-  answers: {
-    200: {
-      description: 'The user with its id.',
-      examples: { ada: { summary: 'A user', value: { id: 1, username: 'ada' } } }
-    }
-  },
+  bodyExamples: { 'A user': { username: 'ada', password: examplePassword(passwordMinLength) } },
+  answers: { 200: { description: 'The user with its id.', examples: { 'A user': { id: 1, username: 'ada' } } } },
   refusals: {
-    ...bodyRefusals,
     ...jsonRefusals,
     ...schemaRefusals(body),
     usernameTaken: refusals.usernameTaken,

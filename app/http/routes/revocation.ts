@@ -17,13 +17,13 @@ const operation: Operation = {
     'RFC 7009. A refresh token ends with its whole login, an access token by itself. From then on no instance takes ' +
     'it. A token that is not known is no error.',
   form: tokenQuestion,
-  bodyExamples: { token: { summary: 'Log out', value: { token: EXAMPLES.refreshToken } } },
+  bodyExamples: { 'Log out': { token: EXAMPLES.refreshToken } },
   answers: {
     200: {
       description: 'The token is of no use any more.',
       schema: Type.Object({}),
       headers: UNKEPT,
-      examples: { revoked: { summary: 'Nothing to tell', value: {} } }
+      examples: { 'Nothing to tell': {} }
     }
   },
   refusals: {

@@ -10,8 +10,8 @@ import {
   clientFormRefusals,
   clientOperation,
   EXAMPLES,
-  secretText,
-  text,
+  optionalSecret,
+  optionalText,
   UNKEPT
 } from '../openapi/oauth.js'
 import type { Operation } from '../openapi/operation.js'
@@ -51,52 +51,34 @@ const operation: Operation = {
     'again; after it, the whole login ends. The query string is not read.',
   form: clientForm({
     grant_type: Type.String({ description: 'How the client gets the token.', enum: [...grantTypes] }),
-    username: Type.Optional(text('`password`: the name of the user.', 'ada')),
-    password: Type.Optional(secretText('`password`: the password of the user.', 'correct horse')),
-    code: Type.Optional(text('`authorization_code`: the code that the login page gave.', EXAMPLES.code)),
-    redirect_uri: Type.Optional(
-      text(
-        '`authorization_code`: required when the authorization request had one, and the same.',
-        'https://shop.example/back'
-      )
+    username: optionalText('`password`: the name of the user.', 'ada'),
+    password: optionalSecret('`password`: the password of the user.', 'correct horse'),
+    code: optionalText('`authorization_code`: the code that the login page gave.', EXAMPLES.code),
+    redirect_uri: optionalText(
+      '`authorization_code`: required when the authorization request had one, and the same.',
+      'https://shop.example/back'
     ),
-    code_verifier: Type.Optional(
-      text(
-        '`authorization_code`: required when the authorization request had a `code_challenge` (RFC 7636).',
-        EXAMPLES.verifier
-      )
+    code_verifier: optionalText(
+      '`authorization_code`: required when the authorization request had a `code_challenge` (RFC 7636).',
+      EXAMPLES.verifier
     ),
-    refresh_token: Type.Optional(text('`refresh_token`: the refresh token.', EXAMPLES.refreshToken)),
-    scope: Type.Optional(
-      text(
-        'The scopes that are wanted, with spaces between them. Those that the client is not allowed are left out. ' +
-          'With `refresh_token`, a part of what was granted.',
-        'heroes:read heroes:write'
-      )
+    refresh_token: optionalText('`refresh_token`: the refresh token.', EXAMPLES.refreshToken),
+    scope: optionalText(
+      'The scopes that are wanted, with spaces between them. Those that the client is not allowed are left out. ' +
+        'With `refresh_token`, a part of what was granted.',
+      'heroes:read heroes:write'
     )
   }),
   bodyExamples: {
-    password: {
-      summary: 'By the username and password of a user',
-      value: { grant_type: 'password', username: 'ada', password: 'correct horse' }
+    'By the username and password of a user': { grant_type: 'password', username: 'ada', password: 'correct horse' },
+    'By the code of the login page, with PKCE, as a public client': {
+      grant_type: 'authorization_code',
+      code: EXAMPLES.code,
+      code_verifier: EXAMPLES.verifier,
+      client_id: 'shop'
     },
-    authorizationCode: {
-      summary: 'By the code of the login page, with PKCE, as a public client',
-      value: {
-        grant_type: 'authorization_code',
-        code: EXAMPLES.code,
-        code_verifier: EXAMPLES.verifier,
-        client_id: 'shop'
-      }
-    },
-    clientCredentials: {
-      summary: 'For the client itself, without a user',
-      value: { grant_type: 'client_credentials', scope: 'heroes:read' }
-    },
-    refreshToken: {
-      summary: 'By a refresh token',
-      value: { grant_type: 'refresh_token', refresh_token: EXAMPLES.refreshToken }
-    }
+    'For the client itself, without a user': { grant_type: 'client_credentials', scope: 'heroes:read' },
+    'By a refresh token': { grant_type: 'refresh_token', refresh_token: EXAMPLES.refreshToken }
   },
   answers: {
     200: {
@@ -104,8 +86,8 @@ const operation: Operation = {
         'The tokens. A refresh token is there for a client that has a secret and the refresh grant, and a user.',
       headers: UNKEPT,
       examples: {
-        token: { summary: 'For a client with a secret', value: answer },
-        scoped: { summary: 'With scopes', value: { ...answer, scope: 'heroes:read heroes:write' } }
+        'For a client with a secret': answer,
+        'With scopes': { ...answer, scope: 'heroes:read heroes:write' }
       }
     }
   },
