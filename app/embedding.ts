@@ -11,17 +11,15 @@ import {
   type ServerOptions,
   type TypeBox
 } from './http/server.js'
-import { createLog, createSecurityLog, type Lines, type LogOptions, type ProcessLog } from './serve/log.js'
+import { createLog, createSecurityLog, type ProcessLog } from './serve/log.js'
 
 export {
   buildServer,
   createLog,
   createSecurityLog,
   type Http,
-  type Lines,
   type Log,
   type LogFailure,
-  type LogOptions,
   type ProcessLog,
   type ServerOptions,
   type TypeBox

@@ -6,7 +6,7 @@ import { askAtSignals, createStop } from './serve/stop.js'
 const argv = process.argv.slice(2)
 const stop = createStop()
 // The listeners come first, and then the rest is imported, which takes a part of a second: a signal would kill the process.
-if (argv.find(word => !word.startsWith('-')) === 'serve') askAtSignals(process, stop)
+if (argv.find(word => !word.startsWith('-')) === 'serve') askAtSignals(stop)
 else endAtInterrupt(process)
 
 // The server is imported only when it is to run, so that no other command loads Fastify.

@@ -2,13 +2,8 @@ import type { Logger } from 'pino'
 import { DomainError } from '../../core/index.js'
 import type { LogFailure } from '../http/errors.js'
 
-/** Logs what requests fail with, so that failures that are alike cannot fill the log. */
-export interface Failures {
-  /** Logs the error, or counts it when one of its kind has been logged a short while ago. */
-  log: LogFailure
-  /** Logs the counts at once. */
-  end(): void
-}
+/** What a balancer is told of a service that ends. It is no failure. */
+export const ENDING = new DomainError('unavailable', 'the service is shutting down', { retryAfterSeconds: 1 })
 
 /** Failures that are alike. */
 interface Kind {
@@ -16,10 +11,8 @@ interface Kind {
   readonly seconds: number
   /** How many requests have failed since the latest line. */
   failed: number
-  /** Of the latest request. */
-  error: unknown
-  reqId: string
-  traceId: string | undefined
+  /** What the line of the latest request would have. */
+  latest: object
 }
 
 const OUTAGE_SECONDS = 60
@@ -28,40 +21,42 @@ const BUG_SECONDS = 1
 const KINDS = 100
 
 /**
- * The first failure of a kind is logged at once. While others follow, a line after every minute of an outage, and after
+ * Logs what requests fail with, so that failures that are alike cannot fill the log. The first of a kind is logged at once. While others follow, a line after every minute of an outage, and after
  * every second of a bug, tells how many, and what the latest was. A kind of which no failure follows is forgotten.
+ * `end` logs the counts at once.
  */
-export const createFailures = (logger: Pick<Logger, 'error'>): Failures => {
+export const createFailures = (logger: Pick<Logger, 'error'>): { readonly log: LogFailure; end(): void } => {
   const kinds = new Map<string, Kind>()
 
   const logCount = (kind: Kind): void => {
-    const { failed, seconds, reqId, traceId, error } = kind
-    if (failed > 0) logger.error({ reqId, traceId, failed, seconds, err: error }, 'more requests failed')
+    const { failed, seconds, latest } = kind
+    if (failed > 0) logger.error({ failed, seconds, ...latest }, 'more requests failed')
     kind.failed = 0
   }
 
   const logCountLater = (name: string, kind: Kind): void => {
-    setTimeout(() => {
-      if (kind.failed === 0) {
-        kinds.delete(name)
-      } else {
-        logCount(kind)
-        logCountLater(name, kind)
-      }
-    }, kind.seconds * 1000).unref()
+    const over = (): void => {
+      if (kind.failed === 0) kinds.delete(name)
+      else logCountLater(name, kind)
+      logCount(kind)
+    }
+    setTimeout(over, kind.seconds * 1000).unref()
   }
 
   return {
-    log(error, reqId, traceId) {
-      const [ownName, seconds] = kindOf(error)
+    log(err, reqId, traceId) {
+      if (err === ENDING) return
+      const latest = { reqId, traceId, err }
+      const [ownName, seconds] = kindOf(err)
       const name = seconds === OUTAGE_SECONDS || kinds.has(ownName) || kinds.size < KINDS ? ownName : 'others'
       const known = kinds.get(name)
       if (known !== undefined) {
-        Object.assign(known, { failed: known.failed + 1, error, reqId, traceId })
+        known.failed += 1
+        known.latest = latest
         return
       }
-      logger.error({ reqId, traceId, err: error }, 'a request failed')
-      const kind = { seconds, failed: 0, error, reqId, traceId }
+      logger.error(latest, 'a request failed')
+      const kind = { seconds, failed: 0, latest }
       kinds.set(name, kind)
       logCountLater(name, kind)
     },

@@ -1,10 +1,12 @@
-import { isRedirectUri, type Policy, type UseCases } from '../../core/index.js'
+import { isRedirectUri, type UseCases } from '../../core/index.js'
 import { examplePassword } from '../http/example-password.js'
 import { shellWord } from '../http/shell-word.js'
 import type { Settings } from '../settings/settings.js'
 
 /** Whether there is a first client, and the page at its redirect URI: for trials, which need no database server. */
 export const isForTrials = ({ database }: Settings): boolean => database.kind !== 'server'
+
+type Trial = Pick<Settings, 'registrationOpen'> & { database: { kind: string }; policy: { passwordMinLength: number } }
 
 /**
  * Registers the clients `local` and `docs` when no client is registered, so that a person who has just started the
@@ -15,14 +17,7 @@ export const registerFirstClient = async (
   port: number,
   publicUrl: string,
   scopes: readonly string[],
-  {
-    database,
-    registrationOpen,
-    policy
-  }: Pick<Settings, 'registrationOpen'> & {
-    readonly database: Pick<Settings['database'], 'kind'>
-    readonly policy: Pick<Policy, 'passwordMinLength'>
-  }
+  { database, registrationOpen, policy }: Trial
 ): Promise<string | undefined> => {
   if ((await useCases.listClients()).length > 0) return undefined
   const allowedScopes = [...new Set(scopes)]
@@ -47,10 +42,9 @@ export const registerFirstClient = async (
       requirePkce: true
     })
   }
-  const scope =
-    client.allowedScopes.length === 0 ? '' : ` --data-urlencode ${shellWord(`scope=${client.allowedScopes.join(' ')}`)}`
-  const scopeQuery =
-    client.allowedScopes.length === 0 ? '' : `&${new URLSearchParams({ scope: client.allowedScopes.join(' ') })}`
+  const asked = allowedScopes.join(' ')
+  const scope = asked === '' ? '' : ` --data-urlencode ${shellWord(`scope=${asked}`)}`
+  const scopeQuery = asked === '' ? '' : `&${new URLSearchParams({ scope: asked })}`
   const password = examplePassword(policy.passwordMinLength)
   // No command reaches the memory of another process.
   const hasCommands = database.kind !== 'memory'

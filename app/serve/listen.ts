@@ -6,29 +6,21 @@ import { buildMetricsServer, type Figures } from '../http/server.js'
 import { type Settings, UnusableSettingError } from '../settings/settings.js'
 import type { ProcessLog } from './log.js'
 
-export interface PortSetting {
-  readonly name: 'PORT' | 'METRICS_PORT'
-  readonly port: number
-}
-
 /**
- * Resolves to the server's URL. Rejects with an {@link UnusableSettingError} that names `HOST` or the setting of the
- * port.
+ * Resolves to the port on which the server listens. Rejects with an {@link UnusableSettingError} that names `HOST`, or the
+ * setting `name` of the port.
  */
-export const listen = async (http: Http, host: string, { name, port }: PortSetting): Promise<string> => {
-  const address = await addressOf(host)
-  return http.listen({ host: address, port }).catch((error: unknown) => {
-    const { code, message } = Object(error)
-    throw new UnusableSettingError(/^E(?:ADDRINUSE|ACCES)$/.test(code) ? name : 'HOST', message)
+export const listen = async (http: Http, host: string, name: string, port: number): Promise<number> => {
+  const url = await http.listen({ host: await addressOf(host), port }).catch((error: unknown) => {
+    throw unusable(error, /^E(?:ADDRINUSE|ACCES)$/.test(Object(error).code) ? name : 'HOST')
   })
+  return Number(new URL(url).port)
 }
 
 /** A port on which nobody listens. Rejects with an {@link UnusableSettingError} that names `HOST`. */
 export const pickPort = async (host: string): Promise<number> => {
   const server = createServer().listen(0, await addressOf(host))
-  await once(server, 'listening').catch((error: unknown) => {
-    throw new UnusableSettingError('HOST', Object(error).message)
-  })
+  await once(server, 'listening').catch(error => Promise.reject(unusable(error)))
   const { port } = Object(server.address())
   server.close()
   return port
@@ -37,11 +29,11 @@ export const pickPort = async (host: string): Promise<number> => {
 // An address, not a name: for `localhost` Fastify makes two listeners, and the second one lacks the parser error
 // handler and the timeouts of the first.
 const addressOf = async (host: string): Promise<string> => {
-  const { address } = await lookup(host, { order: 'ipv4first' }).catch((error: unknown) => {
-    throw new UnusableSettingError('HOST', Object(error).message)
-  })
-  return address
+  const found = await lookup(host, { order: 'ipv4first' }).catch(error => Promise.reject(unusable(error)))
+  return found.address
 }
+
+const unusable = (error: unknown, name = 'HOST'): Error => new UnusableSettingError(name, Object(error).message)
 
 /** How long a scrape that is under way may take once the service ends. */
 const LAST_SCRAPE_MILLISECONDS = 500
@@ -53,8 +45,8 @@ export const serveMetrics = async (
   log: ProcessLog
 ): Promise<() => Promise<void>> => {
   const http = buildMetricsServer({ bodyLimit, bodyMemory, log: { ...log, followRequest: undefined } }, read)
-  const url = await listen(http, host, { name: 'METRICS_PORT', port: metricsPort })
-  log.logger.info({ host, port: Number(new URL(url).port) }, 'metrics listening')
+  const port = await listen(http, host, 'METRICS_PORT', metricsPort)
+  log.logger.info({ host, port }, 'metrics listening')
   return async () => {
     // A connection on which no request has come is not idle to Node, and would stay open.
     const cutOff = setTimeout(() => http.server.closeAllConnections(), LAST_SCRAPE_MILLISECONDS)

@@ -1,25 +1,13 @@
-import type { ServerResponse } from 'node:http'
-import type { FastifyRequest } from 'fastify'
-import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { type Events, grantTypes, type SecurityEvent } from '../../core/index.js'
-import type { Composition, Observer } from '../compose.js'
+import type { Composition } from '../compose.js'
 import type { Database } from '../database.js'
 import type { Log } from '../http/http.js'
-import { CLIENT_LEFT, hasLeft, whenOver } from '../http/protocol/connections.js'
 import type { Figures } from '../http/server.js'
+import { whenAnswered } from './log.js'
 
 /** The metrics of this process, in the words of Prometheus. */
-export interface Metrics extends Observer {
-  /** Counts logins, tokens and ended grants, and emits each event to `others`. */
-  counting(others: Events): Events
-  /** Measures each request until its response is sent or its client has left, beside what the log does. */
-  measuring<T extends Log>(log: T): T
-  /** Begins to show what only the parts of the service know. */
-  watch(parts: Watched): void
-  /** The metrics as values, to be added to those of other processes. */
-  collect(): Promise<readonly Sample[]>
-  readonly read: () => Promise<Figures>
-}
+export type Metrics = ReturnType<typeof createMetrics>
 
 /** A metric with its values, as prom-client's registries exchange them. */
 export interface Sample {
@@ -31,20 +19,7 @@ export interface Sample {
 }
 
 export interface Watched extends Pick<Composition, 'hashesWaiting'> {
-  readonly database: Pick<Database, 'connections'>
-  /** By how many seconds the database's clock is ahead of this machine's. Undefined where it has none. */
-  offsetSeconds(): number | undefined
-}
-
-const REQUEST = Symbol('request')
-const STARTED = Symbol('started')
-
-/** A response with what its duration is counted under. */
-type Measured = ServerResponse & { [REQUEST]?: FastifyRequest; [STARTED]?: number }
-
-const begin = (response: Measured, request: FastifyRequest): void => {
-  response[REQUEST] = request
-  response[STARTED] = performance.now()
+  readonly database: Pick<Database, 'connections' | 'clock'>
 }
 
 /** Methods that routes have. Any other one is `other`, so that callers cannot make new labels. */
@@ -68,15 +43,14 @@ const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total',
 const AGGREGATORS: Readonly<Record<string, string>> = {
   process_start_time_seconds: 'max',
   process_max_fds: 'min',
-  heroes_clock_offset_seconds: 'average',
   nodejs_eventloop_lag_seconds: 'max',
   nodejs_eventloop_lag_p50_seconds: 'max',
   nodejs_eventloop_lag_p90_seconds: 'max',
   nodejs_eventloop_lag_p99_seconds: 'max'
 }
 
-/** Makes the metrics. Those of Node itself are read when {@link Metrics.read} asks for them. */
-export const createMetrics = (): Metrics => {
+/** Makes the metrics. Those of Node itself are read when `read` asks for them. */
+export const createMetrics = () => {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
@@ -129,20 +103,12 @@ export const createMetrics = (): Metrics => {
     return samples.map(sample => ({ ...sample, aggregator: AGGREGATORS[sample.name] ?? sample.aggregator }))
   }
 
-  // One function for all requests, whose responses it is called on: a closure for each costs more.
-  function observe(this: Measured): void {
-    const { [REQUEST]: request, [STARTED]: startedAt = 0 } = this
-    const method = METHODS.has(String(request?.method)) ? String(request?.method) : 'other'
-    const status = request !== undefined && hasLeft(this, request) ? CLIENT_LEFT : this.statusCode
-    const route = request?.routeOptions.url ?? 'none'
-    durations.observe({ method, route, status }, (performance.now() - startedAt) / 1000)
-  }
-
   return {
-    onHash: seconds => hashWait.observe(seconds),
-    onLookups: count => batches.observe(count),
+    onHash: (seconds: number) => hashWait.observe(seconds),
+    onLookups: (count: number) => batches.observe(count),
 
-    counting: others => ({
+    /** Counts logins, tokens and ended grants, and emits each event to `others`. */
+    counting: (others: Events): Events => ({
       emit(told) {
         const outcome = LOGINS[told.event]
         if (outcome !== undefined) logins.inc({ outcome })
@@ -154,16 +120,20 @@ export const createMetrics = (): Metrics => {
       }
     }),
 
-    measuring: log => ({
+    /** Measures each request until its response is sent or its client has left, beside what the log does. */
+    measuring: <T extends Log>(log: T): T => ({
       ...log,
       followRequest(request, reply) {
-        begin(reply.raw, request)
-        whenOver(reply, observe)
+        whenAnswered(request, reply, (status, milliseconds) => {
+          const method = METHODS.has(request.method) ? request.method : 'other'
+          durations.observe({ method, route: request.routeOptions.url ?? 'none', status }, milliseconds / 1000)
+        })
         log.followRequest?.(request, reply)
       }
     }),
 
-    watch({ hashesWaiting, database, offsetSeconds }) {
+    /** Begins to show what only the parts of the service know. */
+    watch({ hashesWaiting, database }: Watched): void {
       new Gauge({
         name: 'heroes_hash_queue_length',
         help: 'Password hashes that wait for their turn.',
@@ -174,7 +144,7 @@ export const createMetrics = (): Metrics => {
       })
       new Gauge({
         name: 'heroes_database_connections',
-        help: 'Open connections to PostgreSQL: busy and idle ones of the pool, and the one for look-ups.',
+        help: 'Open connections to PostgreSQL: busy and idle ones of the pool, and those for look-ups.',
         labelNames: ['state'],
         registers,
         collect() {
@@ -184,18 +154,16 @@ export const createMetrics = (): Metrics => {
       new Gauge({
         name: 'heroes_clock_offset_seconds',
         help: "Seconds by which the database's clock is ahead of this machine's.",
+        aggregator: 'average',
         registers,
         collect() {
-          this.set(offsetSeconds() ?? 0)
+          this.set(database.clock?.offsetSeconds() ?? 0)
         }
       })
     },
 
+    /** The metrics as values, to be added to those of other processes. */
     collect,
-
-    async read() {
-      const figures = [...(await collect())]
-      return { contentType: registry.contentType, text: await AggregatorRegistry.aggregate([figures]).metrics() }
-    }
+    read: async (): Promise<Figures> => ({ contentType: registry.contentType, text: await registry.metrics() })
   }
 }

@@ -35,26 +35,16 @@ const END_MILLISECONDS = 5000
  */
 export const createOutput = (descriptor: number, describeDropped: (lines: number) => string): Output => {
   const fd = openedWithoutWaiting(descriptor)
-  /** Whole lines, 4 kB of them at most. The first may be the rest of what a reader has taken in part. */
-  const batches: Buffer[] = []
   let lines: string[] = []
-  let lineBytes = 0
+  /** The lines that are being written. A reader may have taken a part of the first. */
+  let rest = Buffer.alloc(0)
   let waitingBytes = 0
   let dropped = 0
   let timer: NodeJS.Timeout | undefined
 
-  const closeBatch = (): void => {
-    if (lineBytes > 0) batches.push(Buffer.from(lines.join('')))
-    lines = []
-    lineBytes = 0
-  }
-
   const add = (line: string): void => {
-    const bytes = Buffer.byteLength(line)
-    if (lineBytes + bytes > BATCH_BYTES) closeBatch()
     lines.push(line)
-    lineBytes += bytes
-    waitingBytes += bytes
+    waitingBytes += Buffer.byteLength(line)
   }
 
   const addDropped = (): void => {
@@ -66,14 +56,14 @@ export const createOutput = (descriptor: number, describeDropped: (lines: number
   const writeWaiting = (): string | undefined => {
     try {
       while (waitingBytes > 0) {
-        closeBatch()
-        for (let [first] = batches; first !== undefined; [first] = batches) {
-          const written = writeSync(fd, first)
-          waitingBytes -= written
-          if (written < first.length) batches[0] = first.subarray(written)
-          else batches.shift()
+        if (rest.length === 0) {
+          rest = Buffer.from(lines.join(''))
+          lines = []
         }
-        addDropped()
+        const written = writeSync(fd, rest, 0, batchOf(rest))
+        waitingBytes -= written
+        rest = rest.subarray(written)
+        if (waitingBytes === 0) addDropped()
       }
       return undefined
     } catch (error) {
@@ -115,6 +105,9 @@ export const createOutput = (descriptor: number, describeDropped: (lines: number
     }
   }
 }
+
+/** How much of the lines is written in one piece: as many as fit, or one that is longer. */
+const batchOf = (lines: Buffer): number => lines.lastIndexOf('\n', BATCH_BYTES - 1) + 1 || lines.indexOf('\n') + 1
 
 /**
  * Opens a pipe or a terminal once more, so that a write to it fails with `EAGAIN` where it would have to wait. The

@@ -8,10 +8,12 @@ import { keptSecret, lacksNameIndex, startWarnings } from '../doctor/advice.js'
 import type { Settings } from '../settings/settings.js'
 import { startBackgroundJobs } from './background-jobs.js'
 import { createDrain } from './drain.js'
+import { ENDING } from './failures.js'
 import { isForTrials, registerFirstClient } from './first-client.js'
-import { serveMetrics } from './listen.js'
+import { listen, serveMetrics } from './listen.js'
 import { createLog, createSecurityLog, createWarn } from './log.js'
-import { createService, type Parts } from './service.js'
+import type { Metrics } from './metrics.js'
+import { createServer, publicUrlOf } from './service.js'
 import type { Stop } from './stop.js'
 import type { WorkerItself } from './workers.js'
 
@@ -32,7 +34,10 @@ export const serve = async (settings: Settings, stdout: Output, stop: Stop): Pro
   return 0
 }
 
-interface ProcessParts extends Parts {
+interface Parts {
+  readonly settings: Settings
+  readonly composition: Composition
+  readonly metrics: Metrics | undefined
   readonly stop: Stop
   /** What the process is among the workers, if there are several. */
   readonly worker: WorkerItself | undefined
@@ -54,15 +59,20 @@ const serveUntil = async (stop: Stop, settings: Settings, stdout: Output, worker
 }
 
 /** From the listener's begin to the end of the drain. `lacks`: what the database lacks; undefined when it is yet to be prepared. */
-const runServer = async (parts: ProcessParts, lacks: readonly NameIndexLack[] | undefined): Promise<void> => {
+const runServer = async (parts: Parts, lacks: readonly NameIndexLack[] | undefined): Promise<void> => {
   const { settings, composition, metrics, worker, stdout, stop } = parts
-  const log = createLog(settings.logLevel, undefined, { worker: worker?.number })
+  const { database, createUseCases } = composition
+  const log = createLog(settings.logLevel, undefined, worker?.number)
   const warn = createWarn(log.logger)
-  const securityLog = createSecurityLog(log.lines)
+  const securityLog = createSecurityLog(log.logger)
   const events = metrics?.counting(securityLog) ?? securityLog
-  const { useCases, http, publicUrl, begin } = createService(parts, events, log)
+  const useCases = createUseCases(events)
+  const ready = (): Promise<void> => (stop.asked() ? Promise.reject(ENDING) : database.check())
+  let { port } = settings
+  const publicUrl = (): string => publicUrlOf(settings, port)
+  const measured = metrics?.measuring(log) ?? log
+  const http = createServer(settings, { useCases, log: measured, publicUrl, ready })
   const drain = createDrain(http)
-  const offsetSeconds = (): number | undefined => composition.database.clock?.offsetSeconds()
   // One worker does for all what is to be done once.
   const isFirst = worker === undefined || worker.number === 1
   const warnOfLacks = (found: readonly NameIndexLack[] | undefined): void => {
@@ -72,22 +82,20 @@ const runServer = async (parts: ProcessParts, lacks: readonly NameIndexLack[] | 
   const ends: (() => Promise<void>)[] = [drain]
   let stopMetrics: (() => Promise<void>) | undefined
   try {
-    const port = await begin()
-    metrics?.watch({ ...composition, offsetSeconds })
+    port = await listen(http, settings.host, 'PORT', port)
+    metrics?.watch(composition)
     if (metrics !== undefined) {
       stopMetrics = worker?.share(metrics.collect) ?? (await serveMetrics(metrics.read, settings, log))
     }
     const scopes = [settings.readScope, settings.writeScope].filter(scope => scope !== undefined)
-    const instructions = isForTrials(settings)
-      ? await registerFirstClient(useCases, port, publicUrl(), scopes, settings)
-      : undefined
-    ends.push(await takeCommands(settings.database, composition.createUseCases, events, log.logger))
+    const instructions =
+      isForTrials(settings) && (await registerFirstClient(useCases, port, publicUrl(), scopes, settings))
+    ends.push(await takeCommands(settings.database, createUseCases, events, log.logger))
     log.logger.info({ host: settings.host, port, publicUrl: publicUrl() }, 'listening')
     if (worker === undefined) startWarnings(settings).forEach(warn)
-    if (isFirst) ends.push(startBackgroundJobs(useCases, offsetSeconds, log.logger).stop)
+    if (isFirst) ends.push(startBackgroundJobs(useCases, database, log.logger))
     warnOfLacks(lacks)
-    worker?.listening()
-    if (instructions !== undefined) {
+    if (instructions) {
       // Whoever reads standard output may have left, which must not end the service.
       stdout.on('error', () => {}).write(instructions)
       if (stdout.isTTY !== true) warn(keptSecret(settings))
@@ -111,18 +119,15 @@ const runServer = async (parts: ProcessParts, lacks: readonly NameIndexLack[] | 
  * and takes no writes, or is away where a worker takes the place of another. The first workers start only after
  * `prepareForWorkers` has reached the database.
  */
-const prepare = async (
+const prepare = (
   composition: Composition,
   settings: Settings,
   isWorker: boolean
-): Promise<readonly NameIndexLack[] | undefined> => {
-  try {
-    return await prepareSchema(composition, settings)
-  } catch (error) {
+): Promise<readonly NameIndexLack[] | undefined> =>
+  prepareSchema(composition, settings).catch((error: unknown) => {
     if (isWorker ? mayPrepareLater(error) : lacksWrites(error)) return undefined
     throw error
-  }
-}
+  })
 
 const RETRY_MILLISECONDS = 1000
 
@@ -155,12 +160,10 @@ export const takeCommands = async (
 ): Promise<() => Promise<void>> => {
   const nothingToEnd = async (): Promise<void> => {}
   if (database.kind !== 'embedded') return nothingToEnd
-  try {
-    return await listenForCommands(database.folder, createUseCases, events)
-  } catch (error) {
+  return listenForCommands(database.folder, createUseCases, events).catch((error: unknown) => {
     log.warn(`commands need this service stopped, because they cannot reach it: ${Object(error).message}`)
     return nothingToEnd
-  }
+  })
 }
 
 /** Gives balancers the time to notice that the service is not ready, unless a second signal comes. */

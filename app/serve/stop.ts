@@ -23,15 +23,9 @@ export const createStop = (): Stopper => {
   }
 }
 
-/** What {@link askAtSignals} needs of the process. */
-interface Signalled {
-  on(signal: 'SIGTERM' | 'SIGINT', listener: () => void): unknown
-}
-
-/** Passes every signal that asks the process to end on to `stop`, for as long as the process runs. */
-export const askAtSignals = (process: Signalled, stop: Stopper): void => {
+/** Passes every signal that asks this process to end on to `stop`, for as long as it runs. */
+export const askAtSignals = (stop: Stopper): void => {
   // `on`, not `once`: Ctrl-C in a terminal reaches both npm and the service, and npm passes its signal on to the
   // service. With no listener left, that second signal would kill the process.
-  process.on('SIGTERM', stop.ask)
-  process.on('SIGINT', stop.ask)
+  for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, stop.ask)
 }

@@ -4,13 +4,13 @@ export interface Ending {
   readonly code: number | null
   /** The signal that ended it, if one did. */
   readonly signal: string | null
+  /** Why the start failed, if it did. */
+  readonly reason?: string | undefined
 }
 
 /** What a worker that was started is heard of. */
 export interface Reports {
   listening(): void
-  /** The start failed, and the process is about to end. */
-  failed(reason: Error): void
   ended(ending: Ending): void
 }
 
@@ -23,10 +23,8 @@ export interface Worker {
 
 /** What the supervision needs of the world, and whom it tells. */
 export interface World {
-  /** Starts the worker with this number, from 1. */
+  /** Starts the worker with this number, from 1. It reports nothing before this has returned. */
   fork(number: number, reports: Reports): Worker
-  /** Runs `work` after so many milliseconds, unless the returned function is called before. */
-  after(milliseconds: number, work: () => void): () => void
   readonly log: Record<'warn' | 'error', (line: object, text: string) => void>
   /** Called once: when the first worker listens. */
   listening(): void
@@ -34,11 +32,6 @@ export interface World {
   ended(exitCode: number): void
   /** Called at the end in place of `ended`: no worker could be started, so that none ever listened. */
   failed(reason: Error): void
-}
-
-export interface Supervision {
-  /** Asks every worker to end. A second call ends the wait for `DRAIN_DELAY`. */
-  stop(): void
 }
 
 /** A worker that has listened for so long is well, whatever happened to those before it. */
@@ -51,65 +44,56 @@ const STOP_MILLISECONDS = 16_000
 /** What one worker after another has in common. */
 interface Place {
   readonly number: number
-  worker: Worker | undefined
+  worker?: Worker | undefined
   /** How many workers have ended here since one was well. */
   ended: number
-  reason: Error | undefined
-  /** Cancels what is to happen here later. */
-  cancel: (() => void) | undefined
+  /** Of what is to happen here later. */
+  timer?: NodeJS.Timeout
 }
 
 /**
  * Keeps so many workers running until it is stopped. A worker that ends is replaced at once, and when the replacement
- * ends before it was well, or without having listened, after a pause that grows from half a second to ten.
+ * ends before it was well, or without having listened, after a pause that grows from half a second to ten. Returns what
+ * asks every worker to end; a second call ends the wait for `DRAIN_DELAY`.
  */
-export const supervise = (count: number, drainDelaySeconds: number, world: World): Supervision => {
-  const places = Array.from(
-    { length: count },
-    (_, index): Place => ({ number: index + 1, worker: undefined, ended: 0, reason: undefined, cancel: undefined })
-  )
+export const supervise = (count: number, drainDelaySeconds: number, world: World): (() => void) => {
+  const places = Array.from({ length: count }, (_, index): Place => ({ number: index + 1, ended: 0 }))
   let stopping = false
   let exitCode = 0
   let listened = false
   let failure: Error | undefined
-  let cancelKill: (() => void) | undefined
+  let killing: NodeJS.Timeout | undefined
 
   const workers = (): readonly Worker[] => places.flatMap(({ worker }) => worker ?? [])
 
-  const killAll = (): void => {
-    for (const worker of workers()) worker.kill()
+  const endAll = (how: 'stop' | 'kill'): void => {
+    stopping = true
+    for (const { timer } of places) clearTimeout(timer)
+    for (const worker of workers()) worker[how]()
+    endIfAlone()
   }
 
   const endIfAlone = (): void => {
     if (workers().length > 0) return
-    cancelKill?.()
+    clearTimeout(killing)
     if (failure === undefined) world.ended(exitCode)
     else world.failed(failure)
   }
 
-  const startNone = (): void => {
-    stopping = true
-    for (const { cancel } of places) cancel?.()
-  }
-
   const start = (place: Place): void => {
     let listens = false
-    place.reason = undefined
     place.worker = world.fork(place.number, {
       listening() {
         listens = true
         if (!listened) world.listening()
         listened = true
-        place.cancel = world.after(WELL_MILLISECONDS, () => {
+        place.timer = setTimeout(() => {
           place.ended = 0
-        })
-      },
-      failed(reason) {
-        place.reason = reason
+        }, WELL_MILLISECONDS)
       },
       ended(ending) {
         place.worker = undefined
-        place.cancel?.()
+        clearTimeout(place.timer)
         if (stopping) noteEnding(place, ending)
         else replace(place, ending, listens)
       }
@@ -127,32 +111,26 @@ export const supervise = (count: number, drainDelaySeconds: number, world: World
   const replace = (place: Place, ending: Ending, listens: boolean): void => {
     place.ended += 1
     if (!listened && places.every(({ ended }) => ended > 0)) {
-      failure = place.reason ?? new Error(`no worker can be started: ${inWords(ending)}`)
-      startNone()
-      killAll()
-      endIfAlone()
+      failure = new Error(ending.reason ?? `no worker can be started: ${inWords(ending)}`)
+      endAll('kill')
       return
     }
-    const pause = listens ? pauseAfter(place.ended) : pauseAfter(place.ended + 1)
+    const pause = pauseAfter(place.ended + (listens ? 0 : 1))
     // While none has listened, the reason is told at the end, once.
     if (listened) {
-      const seconds = pause / 1000
-      world.log.warn({ ...describe(place, ending), seconds }, 'a worker has ended, and another takes its place')
+      const line = { ...describe(place, ending), seconds: pause / 1000 }
+      world.log.warn(line, 'a worker has ended, and another takes its place')
     }
     if (pause === 0) start(place)
-    else place.cancel = world.after(pause, () => start(place))
+    else place.timer = setTimeout(start, pause, place)
   }
 
   places.forEach(start)
-  return {
-    stop() {
-      const delay = stopping ? 0 : drainDelaySeconds
-      startNone()
-      for (const worker of workers()) worker.stop()
-      cancelKill?.()
-      cancelKill = world.after(delay * 1000 + STOP_MILLISECONDS, killAll)
-      endIfAlone()
-    }
+  return () => {
+    const delay = stopping ? 0 : drainDelaySeconds * 1000
+    clearTimeout(killing)
+    killing = setTimeout(endAll, delay + STOP_MILLISECONDS, 'kill')
+    endAll('stop')
   }
 }
 
@@ -165,8 +143,8 @@ const endedWell = ({ code, signal }: Ending): boolean => code === 0 || signal ==
 const inWords = ({ code, signal }: Ending): string =>
   signal === null ? `its process ended with exit code ${code}` : `its process was ended by ${signal}`
 
-const describe = ({ number, reason }: Place, { code, signal }: Ending): object => ({
+const describe = ({ number }: Place, { code, signal, reason }: Ending): object => ({
   worker: number,
   ...(signal === null ? { code } : { signal }),
-  ...(reason !== undefined && { reason: reason.message })
+  ...(reason !== undefined && { reason })
 })

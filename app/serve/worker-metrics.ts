@@ -1,93 +1,73 @@
+import { EventEmitter, once } from 'node:events'
 import { AggregatorRegistry } from 'prom-client'
 import type { Figures } from '../http/server.js'
 import type { Sample } from './metrics.js'
-
-/** The metrics of one worker. */
-export interface Member {
-  /** Takes the metrics that the worker has sent. */
-  receive(samples: readonly Sample[]): void
-  /** The worker has ended. */
-  left(): void
-}
-
-/** The metrics of all workers together. */
-export interface WorkerMetrics {
-  /** `ask` makes the worker send its metrics, soon and once. */
-  join(ask: () => void): Member
-  /** Asks every worker, and waits for each a second at most. */
-  read(): Promise<Figures>
-}
 
 const PATIENCE_MILLISECONDS = 1000
 
 interface Known {
   readonly ask: () => void
   samples: readonly Sample[]
-  /** Each is called once, when the worker has sent its metrics or has ended. */
-  readonly heard: Set<() => void>
+  /** Emits `heard` when the worker has sent its metrics, and when it has ended. */
+  readonly heard: EventEmitter
 }
 
-/** Types of which no value ever falls. */
-const CUMULATIVE = new Set(['counter', 'histogram'])
-
+/** Of types of which no value ever falls. */
 const cumulative = (samples: readonly Sample[]): readonly Sample[] =>
-  samples.filter(({ type }) => CUMULATIVE.has(String(type)))
+  samples.filter(({ type }) => type === 'counter' || type === 'histogram')
 
 /**
  * Adds the metrics of several workers up. What a worker has counted stays counted after its end, as far as it was sent.
  * Of a worker that does not answer in time, what it has counted is as it was sent last, and the rest is left out.
  * By hand around prom-client's `aggregate`: its `clusterMetrics` fails when one worker hangs, and forgets those that ended.
  */
-export const createWorkerMetrics = (): WorkerMetrics => {
+export const createWorkerMetrics = () => {
   const members = new Set<Known>()
   /** What workers that have ended had counted. */
   let past: Promise<readonly Sample[]> = Promise.resolve([])
 
-  const hear = ({ heard }: Known): void => {
-    for (const call of heard) call()
+  /** Whether the worker answers, or ends, in time. */
+  const hears = (member: Known): Promise<boolean> => {
+    const heard = once(member.heard, 'heard', { signal: AbortSignal.timeout(PATIENCE_MILLISECONDS) })
+    member.ask()
+    return heard.then(
+      () => true,
+      () => false
+    )
   }
 
-  /** Whether the worker answers, or ends, in time. */
-  const ask = (member: Known): Promise<boolean> =>
-    new Promise(resolve => {
-      const settle = (inTime: boolean): void => {
-        clearTimeout(late)
-        member.heard.delete(heard)
-        resolve(inTime)
-      }
-      const heard = (): void => settle(true)
-      const late = setTimeout(settle, PATIENCE_MILLISECONDS, false)
-      member.heard.add(heard)
-      member.ask()
-    })
-
   return {
-    join(askIt) {
-      const member: Known = { ask: askIt, samples: [], heard: new Set() }
+    /** `ask` makes the worker send its metrics, soon and once. */
+    join(ask: () => void) {
+      const member: Known = { ask, samples: [], heard: new EventEmitter() }
       members.add(member)
       return {
-        receive(samples) {
+        /** Takes the metrics that the worker has sent. */
+        receive(samples: readonly Sample[]): void {
           member.samples = samples
-          hear(member)
+          member.heard.emit('heard')
         },
-        left() {
+        /** The worker has ended. */
+        left(): void {
           members.delete(member)
           const counted = cumulative(member.samples)
-          past = past.then(async before => AggregatorRegistry.aggregate([[...before], [...counted]]).getMetricsAsJSON())
-          hear(member)
+          member.samples = []
+          past = past.then(before => AggregatorRegistry.aggregate([before, counted]).getMetricsAsJSON())
+          member.heard.emit('heard')
         }
       }
     },
 
-    async read() {
+    /** Asks every worker, and waits for each a second at most. */
+    async read(): Promise<Figures> {
       const asked = [...members]
-      const answered = await Promise.all(asked.map(ask))
-      const samples = [...members].map(member => {
-        const late = answered[asked.indexOf(member)] === false
-        return late ? cumulative(member.samples) : member.samples
-      })
-      const registry = AggregatorRegistry.aggregate([[...(await past)], ...samples.map(list => [...list])])
+      const answered = await Promise.all(asked.map(hears))
+      const samples = asked.map((member, index) => (answered[index] ? member.samples : cumulative(member.samples)))
+      const registry = AggregatorRegistry.aggregate([await past, ...samples])
       return { contentType: registry.contentType, text: await registry.metrics() }
     }
   }
 }
+
+/** The metrics of all workers together. */
+export type WorkerMetrics = ReturnType<typeof createWorkerMetrics>

@@ -13,20 +13,14 @@ import type { WorkerMetrics } from './worker-metrics.js'
 export interface WorkerItself {
   /** From 1. A worker that takes another's place has its number. */
   readonly number: number
-  /** Tells the first process that this worker listens. */
-  listening(): void
   /** Lets the first process read the metrics. Returns what sends them a last time. */
   share(read: () => Promise<readonly Sample[]>): () => Promise<void>
 }
-
-/** What the first process tells a worker. */
-type Order = 'stop' | 'metrics'
 
 /** What a worker tells the first process. */
 interface Report {
   /** The worker hears orders. This is the first report of each. */
   readonly hears?: true
-  readonly listening?: true
   /** Why the worker is about to end. */
   readonly failed?: string
   readonly metrics?: readonly Sample[] | undefined
@@ -56,30 +50,26 @@ export const serveAsWorker = async (
     else void sendMetrics()
   })
   void report({ hears: true })
-  const stopLater = (): void => {
-    setTimeout(() => {
-      if (!stop.asked()) stop.ask()
-    }, OWN_SIGNAL_MILLISECONDS)
+  const askOnce = (): void => {
+    if (!stop.asked()) stop.ask()
   }
-  void own.signalled.then(stopLater)
-  const itself: WorkerItself = {
-    number: Number(process.env[NUMBER]),
-    listening: () => void report({ listening: true }),
-    share(readMetrics) {
-      read = readMetrics
-      return sendMetrics
-    }
+  void own.signalled.then(() => setTimeout(askOnce, OWN_SIGNAL_MILLISECONDS))
+  try {
+    await work(stop, {
+      number: Number(process.env[NUMBER]),
+      share(readMetrics) {
+        read = readMetrics
+        return sendMetrics
+      }
+    })
+    return 0
+  } catch (error) {
+    await report({ failed: String(Object(error).message) })
+    return 1
+  } finally {
+    // The channel to the first process would keep this one alive.
+    cluster.worker?.disconnect()
   }
-  const exitCode = await work(stop, itself).then(
-    () => 0,
-    async (error: unknown) => {
-      await report({ failed: String(Object(error).message) })
-      return 1
-    }
-  )
-  // The channel to the first process would keep this one alive.
-  cluster.worker?.disconnect()
-  return exitCode
 }
 
 const report = (told: Report): Promise<void> =>
@@ -109,12 +99,8 @@ export const superviseWorkers = async (settings: Settings, server: ServerSetting
     const port = settings.port === 0 ? await pickPort(settings.host) : settings.port
     const env = { PORT: String(port), WORKERS: String(settings.workers) }
     return await new Promise<number>((ended, failed) => {
-      const { stop: stopAll } = supervise(settings.workers, settings.drainDelaySeconds, {
+      const stopAll = supervise(settings.workers, settings.drainDelaySeconds, {
         fork: (number, reports) => fork({ ...env, [NUMBER]: String(number) }, reports, metrics),
-        after(milliseconds, work) {
-          const timer = setTimeout(work, milliseconds)
-          return () => clearTimeout(timer)
-        },
         log: log.logger,
         listening: () => startWarnings(settings).forEach(createWarn(log.logger)),
         ended,
@@ -133,45 +119,40 @@ export const superviseWorkers = async (settings: Settings, server: ServerSetting
 /** A process that cannot be started, for want of memory or of process ids, is reported as one that has ended. */
 const fork = (env: Readonly<Record<string, string>>, reports: Reports, metrics: WorkerMetrics | undefined): Worker => {
   const neverRan = (error: unknown): void => {
-    reports.failed(new Error(`a worker cannot be started: ${Object(error).message}`))
-    reports.ended({ code: null, signal: null })
+    const reason = `a worker cannot be started: ${Object(error).message}`
+    reports.ended({ code: null, signal: null, reason })
   }
   try {
-    return watch(cluster.fork(env), neverRan, reports, metrics)
+    const child = cluster.fork(env)
+    if (child.process.pid !== undefined) return watch(child, reports, metrics)
+    child.once('error', neverRan)
   } catch (error) {
-    // The caller takes the worker first.
     setImmediate(neverRan, error)
-    return { stop: ignore, kill: ignore }
   }
+  return { stop: ignore, kill: ignore }
 }
 
-const watch = (
-  child: ClusterWorker,
-  neverRan: (error: unknown) => void,
-  reports: Reports,
-  metrics: WorkerMetrics | undefined
-): Worker => {
+const watch = (child: ClusterWorker, reports: Reports, metrics: WorkerMetrics | undefined): Worker => {
   // Node drops what is sent to a worker that does not hear yet, so orders wait for its first report.
   const hears = new Promise(resolve => child.once('message', resolve))
-  const order = (order: Order): void => {
+  const order = (order: 'stop' | 'metrics'): void => {
     void hears.then(() => child.process.send(order, ignore))
   }
-  const started = child.process.pid !== undefined
-  const member = started ? metrics?.join(() => order('metrics')) : undefined
-  // The one error of a process that was never started says why. Any other error is of a message to a worker that has just
-  // ended, of which its end tells enough.
-  child.on('error', started ? ignore : neverRan)
-  child.on('message', ({ listening, failed, metrics: samples }: Report) => {
-    if (listening) reports.listening()
-    if (failed !== undefined) reports.failed(new Error(failed))
+  const member = metrics?.join(() => order('metrics'))
+  let reason: string | undefined
+  child.once('listening', reports.listening)
+  child.on('message', ({ failed, metrics: samples }: Report) => {
+    reason ??= failed
     if (samples !== undefined) member?.receive(samples)
   })
+  // Of a message to a worker that has just ended, of which its end tells enough.
+  child.on('error', ignore)
   const disconnected = new Promise<void>(resolve => child.once('disconnect', resolve))
   child.once('exit', (code, signal) => {
     // What the worker told before its end arrives before the channel is closed, and maybe after the process has ended.
     void disconnected.then(() => {
       member?.left()
-      reports.ended({ code, signal })
+      reports.ended({ code, signal, reason })
     })
   })
   return {

@@ -109,7 +109,8 @@ export const createPool = (size: number, open: () => Connection): Pool => {
 
 const closing = (): Error => unavailable(new StatementError('the database is closed', 'CONNECTION_ENDED'))
 
-const tooLate = (): Error => unavailable(new StatementError('the connection was opened too late', 'CONNECT_TIMEOUT'))
+/** For a call that has not begun in its time. */
+export const tooLate = (): Error => unavailable(new StatementError('no connection in time', 'CONNECT_TIMEOUT'))
 
 /** Runs `work` again when PostgreSQL rolled it back, but not after a lost connection: then it may have taken effect. */
 const withRetries = async <T>(tries: number, work: () => Promise<T>): Promise<T> => {

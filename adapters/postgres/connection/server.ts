@@ -4,7 +4,7 @@ import type { Driver, Run } from './driver.js'
 import { StatementError, translate, unavailable } from './errors.js'
 import { createHosts, type HostsOptions } from './hosts.js'
 import { LIMITS, within } from './limits.js'
-import { createPool, type Pool } from './pool.js'
+import { type Call, createPool, type Pool, tooLate } from './pool.js'
 
 /** How a PostgreSQL server is reached. */
 export interface ServerOptions extends HostsOptions {
@@ -37,9 +37,7 @@ export const connectServer = (url: string, { pool: size, prepare, ...options }: 
   const runOn =
     (pool: Pool, urgent: boolean): Run =>
     (text, values) =>
-      inTime(LIMITS.call, milliseconds =>
-        pool.use({ name: text, milliseconds, urgent }, connection => connection.run(text, values))
-      )
+      useInTime(pool, { name: text, milliseconds: LIMITS.call, urgent }, connection => connection.run(text, values))
 
   return {
     clock,
@@ -47,8 +45,8 @@ export const connectServer = (url: string, { pool: size, prepare, ...options }: 
     write: runOn(forOthers, false),
     probe: runOn(forLookups, true),
     transaction: (name, work, { patient } = { patient: false }) =>
-      inTime(patient ? LIMITS.patient : LIMITS.call, milliseconds =>
-        forOthers.use({ name, milliseconds }, connection => transact(connection, patient, work))
+      useInTime(forOthers, { name, milliseconds: patient ? LIMITS.patient : LIMITS.call }, connection =>
+        transact(connection, patient, work)
       ),
     connections() {
       const { busy, idle } = forLookups.connections()
@@ -80,10 +78,16 @@ const transact = async <T>(connection: Connection, patient: boolean, work: (run:
   }
 }
 
-/** Rejects when the time is over, and with translated errors. */
-const inTime = <T>(milliseconds: number, work: (milliseconds: number) => Promise<T>): Promise<T> =>
-  within(milliseconds, work(milliseconds), () =>
-    unavailable(new StatementError(`no answer within ${milliseconds} ms`, undefined))
+/** Rejects when the time is over, and with translated errors. The code tells of work that has not begun. */
+const useInTime = <T>(pool: Pool, call: Call, work: (connection: Connection) => Promise<T>): Promise<T> => {
+  let begun = false
+  const begin = (connection: Connection): Promise<T> => {
+    begun = true
+    return work(connection)
+  }
+  return within(call.milliseconds, pool.use(call, begin), () =>
+    begun ? unavailable(new StatementError(`no answer within ${call.milliseconds} ms`, undefined)) : tooLate()
   ).catch((error: unknown) => {
     throw translate(error)
   })
+}

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { registerFirstClient } from '../../../app/serve/first-client.js'
-import { createWorld } from '../../support/world.js'
+import { addClient, createWorld } from '../../support/world.js'
 
 const OPEN = { database: { kind: 'embedded' }, registrationOpen: true, policy: { passwordMinLength: 1 } } as const
 
@@ -106,3 +106,13 @@ t.test(
     t.equal((await useCases.listClients()).length, 2)
   }
 )
+
+t.test('where any client is registered there is no first one, also when none is called local', async t => {
+  const { useCases } = createWorld()
+  await addClient({ useCases }, 'app')
+  t.equal(await registerFirstClient(useCases, 4000, 'http://localhost:4000', [], OPEN), undefined)
+  t.strictSame(
+    (await useCases.listClients()).map(({ id }) => id),
+    ['app']
+  )
+})

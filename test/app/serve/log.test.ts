@@ -8,6 +8,9 @@ import { createSampleHttp, serveWhoBreaksOff, serveWhoLeaves } from '../../suppo
 import { signal, turns } from '../../support/waiting.js'
 import { dial, JSON_TYPE, requestText, statusesIn } from '../../support/wire.js'
 
+/** A line without the fields that may have any value. */
+const steady = ({ time, pid, hostname, reqId, ms, ...line }: Readonly<Record<string, unknown>>): object => line
+
 t.test('a request is logged in one line, without its query string', async t => {
   const { log, take } = recordLog('info')
   const http = createTestHttp({ log })
@@ -22,70 +25,34 @@ t.test('a request is logged in one line, without its query string', async t => {
 
   const before = Date.now()
   await http.inject({ url: '/sample/1?password=secret', headers: { authorization: 'Bearer secret' } })
-  const [line, ...others] = take()
-  t.match(line, { level: 30, pid: process.pid, reqId: /^req-/, method: 'GET', path: '/sample/1', status: 200 })
-  t.type(line?.ms, 'number')
-  t.ok(before <= Number(line?.time) && Number(line?.time) <= Date.now())
+  const [line = {}, ...others] = take()
+  t.strictSame(steady(line), { level: 30, method: 'GET', path: '/sample/1', status: 200 })
+  t.equal(line.pid, process.pid)
+  t.match(line.reqId, /^req-/)
+  t.type(line.ms, 'number')
+  t.ok(before <= Number(line.time) && Number(line.time) <= Date.now())
   t.strictSame(others, [])
 
   await http.inject({ method: 'PUT', url: '/nothing/%zz?secret' })
-  t.match(take(), [{ method: 'PUT', path: '/nothing/%25zz', status: 404 }])
+  t.strictSame(take().map(steady), [{ level: 30, method: 'PUT', path: '/nothing/%25zz', status: 404 }])
   await http.inject({ method: 'POST', url: '/sample', headers: JSON_TYPE, payload: '{' })
-  t.match(take(), [{ method: 'POST', path: '/sample', status: 400 }])
+  t.strictSame(take().map(steady), [{ level: 30, method: 'POST', path: '/sample', status: 400 }])
 
   const send = await listen(http)
   await send('GET http://user:secret@a/sample?secret HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n')
-  t.match(take(), [{ path: '/sample', status: 200 }])
+  t.strictSame(take().map(steady), [{ level: 30, method: 'GET', path: '/sample', status: 200 }])
 })
 
-t.test("lines of fields alone are as pino's own", async t => {
-  const fields = {
-    event: 'login.failed',
-    text: '"\\\u0000\u001b\u2028\ud800 \u{1f9b8}',
-    count: 5,
-    left: undefined,
-    scopes: ['a', 'b'],
-    nothing: null
-  }
-  for (const level of ['info', 'warn', 'error']) {
-    for (const worker of [undefined, 3]) {
-      const texts: string[] = []
-      const { logger, lines } = createLog(level, { write: line => texts.push(line) }, { worker })
-      for (const kind of ['info', 'warn'] as const) {
-        lines[kind]?.(fields)
-        const [own, ...others] = texts.splice(0)
-        logger[kind](fields)
-        const [pinos] = texts.splice(0)
-        const timeless = (line?: string): string | undefined => line?.replace(/"time":\d+/, '"time":0')
-        t.equal(timeless(own), timeless(pinos), `${kind} at ${level}`)
-        t.same(others, [])
-      }
-    }
-  }
-})
-
-t.test('an event is written from its own level on, and its line is not even made below that', async t => {
+t.test('an event is written from its own level on', async t => {
   for (const [level, ...written] of [['info', 'user.added', 'grant.stolen'], ['warn', 'grant.stolen'], ['error']]) {
     const texts: string[] = []
-    const { lines } = createLog(level ?? '', { write: line => texts.push(line) })
-    const log = createSecurityLog(lines)
-    let made = 0
+    const log = createSecurityLog(createLog(level ?? '', { write: line => texts.push(line) }).logger)
     log.emit({ event: 'user.added', user: 1 })
-    log.emit({
-      event: 'grant.stolen',
-      reason: 'code',
-      user: 1,
-      grant: 'g',
-      get client() {
-        made += 1
-        return 'app'
-      }
-    })
+    log.emit({ event: 'grant.stolen', reason: 'code', user: 1, grant: 'g', client: 'app' })
     t.strictSame(
       texts.map(text => JSON.parse(text).event),
       written
     )
-    t.equal(made > 0, written.includes('grant.stolen'))
   }
 })
 

@@ -122,11 +122,10 @@ t.test('the figures of the adapters are read when somebody asks for them', async
   const { metrics, read } = await createMeasured()
   let waiting = 0
   let connections: { busy: number; idle: number; lookups: number } | undefined
-  let offset: number | undefined
+  let offset = 0
   metrics.watch({
     hashesWaiting: () => waiting,
-    database: { connections: () => connections },
-    offsetSeconds: () => offset
+    database: { connections: () => connections, clock: { now: () => new Date(), offsetSeconds: () => offset } }
   })
   const { database } = await compose(readSettings({ DATABASE_URL: 'memory:' }))
   t.equal(database.connections(), undefined, 'nor has memory')

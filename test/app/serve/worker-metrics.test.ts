@@ -1,7 +1,7 @@
 import { Histogram } from 'prom-client'
 import t from 'tap'
 import type { Sample } from '../../../app/serve/metrics.js'
-import { createWorkerMetrics, type Member } from '../../../app/serve/worker-metrics.js'
+import { createWorkerMetrics } from '../../../app/serve/worker-metrics.js'
 
 /** The metrics of a worker that has answered so many requests and has so many connections open. */
 const samplesOf = async (requests: number, open: number): Promise<readonly Sample[]> => {
@@ -33,7 +33,9 @@ const createWorkers = () => {
   /** A worker that answers with the metrics that the test gives it. */
   const add = (requests: number, open: number) => {
     const worker = { requests, open }
-    const member: Member = join(() => void samplesOf(worker.requests, worker.open).then(member.receive))
+    const member: ReturnType<typeof join> = join(
+      () => void samplesOf(worker.requests, worker.open).then(member.receive)
+    )
     return { worker, member }
   }
   return { join, read, metrics, add }
@@ -73,7 +75,7 @@ t.test('a worker that ends instead of answering holds no reader up', async t => 
   const { add, metrics, join } = createWorkers()
   add(3, 7)
   // A second that never ends.
-  t.intercept(globalThis, 'setTimeout', { value: () => undefined })
+  t.intercept(AbortSignal, 'timeout', { value: () => new AbortController().signal })
   const leaving = join(() => leaving.left())
   leaving.receive(await samplesOf(2, 50))
   t.strictSame(pick(await metrics()), [5, 50, 7, 7])
@@ -82,12 +84,13 @@ t.test('a worker that ends instead of answering holds no reader up', async t => 
 t.test('of a worker that does not answer there is what it had counted when it last did', async t => {
   const { add, metrics, join } = createWorkers()
   add(3, 7)
-  const { setTimeout } = globalThis
-  const waits: (number | undefined)[] = []
-  t.intercept(globalThis, 'setTimeout', {
-    value: (work: (late: boolean) => void, milliseconds: number, late: boolean) => {
+  const waits: number[] = []
+  t.intercept(AbortSignal, 'timeout', {
+    value: (milliseconds: number) => {
       waits.push(milliseconds)
-      return setTimeout(work, 1, late)
+      const over = new AbortController()
+      setTimeout(() => over.abort(), 1)
+      return over.signal
     }
   })
   let asked = 0
