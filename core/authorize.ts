@@ -7,7 +7,7 @@ import type { Client } from './model.js'
 import type { Policy } from './policy.js'
 import type { AllPorts } from './ports.js'
 import { isSameRedirect } from './redirect-uri.js'
-import { noRedirectUri, otherRedirectUri, unknownClient, unnamedRedirectUri } from './refusals.js'
+import { accessDenied, noRedirectUri, otherRedirectUri, unknownClient, unnamedRedirectUri } from './refusals.js'
 import { grantScopes, parseScope } from './scope.js'
 
 /** The authorization request of RFC 6749 section 4.1.1 with the parameters of RFC 7636, unchecked. */
@@ -75,7 +75,7 @@ export const createAuthorizeUseCases = (
   judgeRequest: judge,
 
   async authorize({ client, scopes, redirectUri, challenge }, attempt) {
-    const user = await login.admit(client, attempt, await login.find(attempt))
+    const user = await login.admit(client.id, attempt, await login.find(attempt))
     if (user !== undefined) {
       const secret = await secrets.random()
       const now = clock.now()
@@ -91,7 +91,7 @@ export const createAuthorizeUseCases = (
       emitLogin(events, begun, user, code.grant, attempt)
       if (begun) return secret
     }
-    throw new DomainError('access_denied', 'the username or the password is wrong')
+    throw accessDenied()
   }
 })
 
@@ -108,9 +108,11 @@ const judge = (client: Client, request: AuthorizationRequest): Authorization => 
   if (responseMode !== undefined && responseMode !== 'query') {
     throw new DomainError('invalid_request', 'response_mode must be query, or be left out')
   }
-  if (state === undefined)
+  if (state === undefined && client.requireState)
     throw new DomainError('invalid_request', 'state is missing: send a text of your choice, which comes back unchanged')
-  if (state.length > 4096)
+  if (state === undefined && codeChallenge === undefined)
+    throw new DomainError('invalid_request', 'state and code_challenge are missing: send one of the two')
+  if (state !== undefined && state.length > 4096)
     throw new DomainError('invalid_request', 'state is longer than 4096 characters: send a shorter one')
   if (codeChallenge === undefined) {
     if (codeChallengeMethod !== undefined)

@@ -25,6 +25,8 @@ export interface NewClient {
   readonly name?: string | undefined
   /** By default true for a public client and false for a confidential one. */
   readonly requirePkce?: boolean | undefined
+  /** True by default. Without it, an authorization request may have a PKCE challenge in place of `state`. */
+  readonly requireState?: boolean | undefined
 }
 
 /** What is done with the clients that are registered. */
@@ -67,12 +69,13 @@ export const createClientUseCases = ({
       allowedScopes = [],
       grantTypes = defaultGrantTypes,
       name,
-      requirePkce = wanted === undefined
+      requirePkce = wanted === undefined,
+      requireState = true
     }) {
       if (!isClientId(id)) {
         throw new DomainError('invalid_input', 'a client id is 1 to 255 of A-Z a-z 0-9 . _ ~ -')
       }
-      const changes = requireChanges({ redirectUris, allowedScopes, grantTypes, name, requirePkce })
+      const changes = requireChanges({ redirectUris, allowedScopes, grantTypes, name, requirePkce, requireState })
       const secret = typeof wanted === 'object' ? await secrets.random() : wanted
       const secretDigest = secret === undefined ? undefined : await secrets.digest(requireSecret(secret))
       const client: Client = { id, secretDigest, previousSecret: undefined, ...changes }
@@ -156,6 +159,12 @@ const requireFitting = ({ id, secretDigest }: Client, grantTypes: readonly strin
   }
 }
 
-const requireSecret = (secret: string): string => requireText('secret', secret, 24, SECRET_MAX)
+/** RFC 6749 appendix A.2. Clients encode other characters in Basic credentials each in a way of its own. */
+const requireSecret = (secret: string): string => {
+  if (!/^[\x20-\x7e]*$/.test(secret)) {
+    throw new DomainError('invalid_input', 'secret holds a character that is not printable ASCII: leave it out')
+  }
+  return requireText('secret', secret, 24, SECRET_MAX)
+}
 
 const noSuchClient = (): DomainError => new DomainError('not_found', 'no client has this id')

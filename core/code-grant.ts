@@ -2,22 +2,32 @@ import { aboutGrant } from './events.js'
 import { answerOf, couldBeIssued, type IssuingPolicy, newPair, tokenOf } from './issuing.js'
 import type { Client } from './model.js'
 import type { AllPorts, StoredCode } from './ports.js'
-import { invalidCode } from './refusals.js'
+import { codeRefusals as refusals } from './refusals.js'
+import { anyCovers } from './scope.js'
 import { type GrantHandler, requireParameter, type TokenRequest } from './token-request.js'
 
-/** RFC 6749 section 4.1.3 with RFC 7636 section 4.6. Throws `invalid_request` and `invalid_grant`. */
+/** RFC 6749 section 4.1.3 with RFC 7636 section 4.6. Throws `invalid_request`, `invalid_grant` and `invalid_scope`. */
 export const createCodeGrant = (
   { codes, grants, secrets, clock, events }: Pick<AllPorts, 'codes' | 'grants' | 'secrets' | 'clock' | 'events'>,
   policy: IssuingPolicy
 ): GrantHandler<StoredCode | undefined> => {
-  const matches = async (code: StoredCode, client: Client, request: TokenRequest): Promise<boolean> => {
+  /** What in the request differs from the authorization request, if anything does. */
+  const mismatchOf = async (
+    code: StoredCode,
+    client: Client,
+    request: TokenRequest
+  ): Promise<'redirectUri' | 'verifier' | undefined> => {
     const { redirectUri, codeVerifier } = request
     if (redirectUri !== code.redirectUri) {
       const isRegistered = client.redirectUris.some(registered => registered === redirectUri)
-      if (code.redirectUri !== undefined || !isRegistered) return false
+      if (code.redirectUri !== undefined || !isRegistered) return 'redirectUri'
     }
-    if (code.challenge === undefined || codeVerifier === undefined) return code.challenge === codeVerifier
-    return VERIFIER.test(codeVerifier) && secrets.equal(await secrets.digest(codeVerifier), code.challenge)
+    if (code.challenge === undefined || codeVerifier === undefined) {
+      return code.challenge === codeVerifier ? undefined : 'verifier'
+    }
+    const matches =
+      VERIFIER.test(codeVerifier) && (await secrets.equal(await secrets.digest(codeVerifier), code.challenge))
+    return matches ? undefined : 'verifier'
   }
 
   const find = async ({ code = '' }: TokenRequest): Promise<StoredCode | undefined> =>
@@ -29,13 +39,14 @@ export const createCodeGrant = (
     if (await grants.revoke(grant.id, clock.now())) {
       events.emit({ event: 'grant.stolen', ...aboutGrant(grant, request), reason: 'code' })
     }
-    throw invalidCode()
+    throw refusals.used(grant)
   }
 
   // Only a new look-up can tell whether another call has spent the code since, or its grant was revoked.
   const refuseLost = async (code: StoredCode, request: TokenRequest): Promise<never> => {
-    if ((await find(request))?.spent) return refuseSecondUse(code, request)
-    throw invalidCode()
+    const lost = await find(request)
+    if (lost?.spent && !lost.ended) return refuseSecondUse(code, request)
+    throw refusals.ended(code.grant)
   }
 
   return {
@@ -44,21 +55,27 @@ export const createCodeGrant = (
     async issue(client, request, code) {
       requireParameter('code', request.code)
       const now = clock.now()
-      if (code === undefined || code.grant.clientId !== client.id) throw invalidCode()
+      if (code === undefined) throw refusals.unknown()
+      const { grant } = code
+      if (grant.clientId !== client.id) throw refusals.otherClient()
+      if (code.ended) throw refusals.ended(grant)
       if (code.spent) return refuseSecondUse(code, request)
-      if (code.expiresAt <= now || code.grant.expiresAt <= now) throw invalidCode()
-      if (!(await matches(code, client, request))) {
-        if (await codes.burn(code.digest)) throw invalidCode()
-        return refuseLost(code, request)
+      if (code.expiresAt <= now || grant.expiresAt <= now) throw refusals.expired(grant)
+      const mismatch = await mismatchOf(code, client, request)
+      const scopes = grant.scopes.filter(scope => anyCovers(client.allowedScopes, scope))
+      const hasLostScopes = scopes.length === 0 && grant.scopes.length > 0
+      if (mismatch !== undefined || hasLostScopes) {
+        if (!(await codes.burn(code.digest))) return refuseLost(code, request)
+        throw refusals[mismatch ?? 'scope'](grant)
       }
       const pair = await newPair(client, secrets)
-      const token = await tokenOf(pair, code.grant, code.grant.scopes, now, secrets, policy)
+      const token = await tokenOf(pair, grant, scopes, now, secrets, policy)
       if (!(await codes.redeem(code.digest, token))) return refuseLost(code, request)
-      events.emit({ event: 'token.issued', ...aboutGrant(code.grant, request), reason: 'authorization_code' })
+      events.emit({ event: 'token.issued', ...aboutGrant(grant, request), reason: 'authorization_code' })
       return answerOf(pair, token, now)
     }
   }
 }
 
-/** RFC 7636 section 4.1. */
-const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/
+/** In the length of RFC 7636 section 4.1, and of any printable character: clients exist that use base64's alphabet. */
+const VERIFIER = /^[\x21-\x7e]{43,128}$/

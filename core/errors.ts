@@ -1,3 +1,5 @@
+import type { Grant } from './model.js'
+
 /** The reasons for which use cases refuse. Error codes of RFC 6749, 6750 and 7636 keep their names. */
 export type ErrorCode =
   | 'invalid_input'
@@ -30,6 +32,18 @@ export type Fault =
   | 'too_long'
   | 'contradictory'
 
+/** Why a token request or a bearer token was refused. The events have it, and the text for the caller says it in words. */
+export type RefusalReason =
+  | 'unknown'
+  | 'expired'
+  | 'used'
+  | 'other_client'
+  | 'redirect_uri'
+  | 'verifier'
+  | 'ended'
+  | 'scope'
+  | 'grant_type'
+
 /** What a caller can do about a refusal, and what caused it. */
 export interface ErrorDetails {
   /** After how many seconds another try makes sense. Given with `too_many_attempts`, `overloaded` and `unavailable`. */
@@ -38,6 +52,8 @@ export interface ErrorDetails {
   readonly requiredScope?: string
   /** Given with an `invalid_request` that a page tells of, where there is more to say than that it is malformed. */
   readonly fault?: Fault
+  /** Given with what refuses a token request of an authenticated client, with its grant where the client has one. */
+  readonly refusal?: { readonly reason: RefusalReason; readonly grant?: Grant | undefined }
   /** The internal error. It is for the log and never for the caller. */
   readonly cause?: unknown
 }
@@ -52,6 +68,7 @@ export class DomainError extends Error {
   readonly retryAfterSeconds: number | undefined
   readonly requiredScope: string | undefined
   readonly fault: Fault | undefined
+  readonly refusal: ErrorDetails['refusal']
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
@@ -59,5 +76,6 @@ export class DomainError extends Error {
     this.retryAfterSeconds = details.retryAfterSeconds
     this.requiredScope = details.requiredScope
     this.fault = details.fault
+    this.refusal = details.refusal
   }
 }

@@ -1,9 +1,12 @@
+import type { RefusalReason } from './errors.js'
 import type { Grant } from './model.js'
 
 /** Where a request comes from. */
 export interface Origin {
   /** The caller decides what counts as one address. */
   readonly address: string
+  /** The network around the address, if its subscriber may have many addresses. It is counted too, and takes turns. */
+  readonly network?: string | undefined
   /** What the caller's own log calls the request. */
   readonly requestId?: string | undefined
   /** What a trace of several services calls the whole of which the request is a part. */
@@ -22,6 +25,9 @@ type Event<Name extends string, Known extends keyof Ids = never> = { readonly ev
 /** What is told of a grant. A grant that a client has for itself has no user. */
 type GrantEvent<Name extends string> = Event<Name, 'client' | 'grant'> & { readonly user: number | undefined }
 
+/** An attempt to log in for oneself, at the account page, has no client. */
+type MaybeClient = Partial<Pick<Ids, 'client'>>
+
 interface Because<Reason extends string> {
   readonly reason: Reason
 }
@@ -37,10 +43,10 @@ export type SecurityEvent =
    * `impossible`: nobody can have such a username or password. `ended`: the logins of the user or the client were ended
    * while this login was under way. A login without a verdict on the password is no event.
    */
-  | (Event<'login.failed', 'client'> & Because<'unknown_user' | 'impossible'>)
-  | (Event<'login.failed', 'client' | 'user'> & Because<'wrong_password' | 'ended'>)
+  | (Event<'login.failed'> & MaybeClient & Because<'unknown_user' | 'impossible'>)
+  | (Event<'login.failed', 'user'> & MaybeClient & Because<'wrong_password' | 'ended'>)
   /** The reason is the first count that was full. No user is looked up for this event. */
-  | (Event<'login.throttled', 'client'> & Because<'username_and_address' | 'username' | 'address'>)
+  | (Event<'login.throttled'> & MaybeClient & Because<ThrottleReason>)
   | Event<'user.registered', 'user'>
   /** The reason is the grant type. */
   | (GrantEvent<'token.issued'> & Because<'password' | 'authorization_code' | 'client_credentials'>)
@@ -49,8 +55,14 @@ export type SecurityEvent =
   | GrantEvent<'refresh.repeated'>
   /** The reason is what was used again. The grant has ended for it. */
   | (GrantEvent<'grant.stolen'> & Because<'code' | 'refresh_token'>)
-  /** The client revoked a refresh token. */
-  | (GrantEvent<'grant.revoked'> & Because<'client'>)
+  /** The client revoked a refresh token, or the user ended the login at the account page. */
+  | (GrantEvent<'grant.revoked'> & Because<'client' | 'account'>)
+  /** The user changed the password at the account page, which ended every login. */
+  | (Event<'user.password_changed', 'user'> & Because<'account'>)
+  /** An authenticated client was refused a token. With the user and the grant where they are the client's own. */
+  | (Event<'token.refused', 'client'> & Partial<Pick<GrantEvent<string>, 'user' | 'grant'>> & Because<RefusalReason>)
+  /** A bearer token was refused. */
+  | (Event<'bearer.refused'> & Because<BearerReason>)
   /** With the client's id only where such a client is registered. */
   | (Event<'client.authentication_failed'> & Because<'no_credentials' | 'unknown_client'>)
   | (Event<'client.authentication_failed', 'client'> & Because<'wrong_secret'>)
@@ -59,6 +71,12 @@ export type SecurityEvent =
   | Event<'user.added' | 'user.password_set' | 'user.revoked' | 'user.removed', 'user'>
   /** An operator brought users of the predecessor along. The ids are those of one batch. */
   | (Event<'user.imported'> & { readonly users: readonly number[] })
+
+/** Why a bearer token is refused. */
+export type BearerReason = 'unknown' | 'expired' | 'scope'
+
+/** The count that is full: of username and address, of the username, of the address, or of the network around it. */
+export type ThrottleReason = 'username_and_address' | 'username' | 'address' | 'network'
 
 /** The security log and counters hang here. */
 export interface Events {

@@ -1,6 +1,8 @@
 import type { ClientAuthentication, ClientCredentials } from './client-authentication.js'
 import { createClientCredentialsGrant } from './client-credentials-grant.js'
 import { createCodeGrant } from './code-grant.js'
+import { DomainError } from './errors.js'
+import { aboutGrant, originOf } from './events.js'
 import type { TokenAnswer } from './issuing.js'
 import type { Login } from './login.js'
 import type { Client } from './model.js'
@@ -38,6 +40,15 @@ export const grantTypes: readonly string[] = Object.keys(GRANT_TYPES)
 /** What a client may use that was registered without a word about it: all that needs a user. */
 export const defaultGrantTypes: readonly string[] = ['password', 'authorization_code', 'refresh_token']
 
+/** Why an authenticated client was refused. Undefined for a wrong password, of which the login tells, and for failures. */
+const refusalOf = (error: unknown): DomainError['refusal'] => {
+  if (!(error instanceof DomainError)) return undefined
+  const { code, refusal } = error
+  if (code === 'invalid_scope') return refusal ?? { reason: 'scope' }
+  if (code === 'unauthorized_client' || code === 'unsupported_grant_type') return { reason: 'grant_type' }
+  return refusal
+}
+
 /** What a token endpoint does (RFC 6749 section 3.2). */
 export interface TokenUseCases {
   /**
@@ -64,8 +75,20 @@ export const createTokenUseCases = (
     requireParameter('grant_type', request.grantType)
     throw unsupportedGrantType(grantTypes)
   }
-  const serve: Serve = (authentication, request) =>
-    (handlers.get(request.grantType ?? '') ?? serveUnsupported)(authentication, request)
+  const serve: Serve = async (authentication, request) => {
+    try {
+      return await (handlers.get(request.grantType ?? '') ?? serveUnsupported)(authentication, request)
+    } catch (error) {
+      const refusal = refusalOf(error)
+      if (refusal !== undefined) {
+        const { reason, grant } = refusal
+        const { id: client } = await authentication
+        const about = grant === undefined || grant.clientId !== client ? { client } : aboutGrant(grant, request)
+        ports.events.emit({ event: 'token.refused', ...about, ...originOf(request), reason })
+      }
+      throw error
+    }
+  }
 
   return {
     issueToken: (client, request) => serve(Promise.resolve(client), request),

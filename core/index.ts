@@ -1,8 +1,9 @@
+export type { Account, AccountChanges, AccountUseCases } from './account.js'
 export type { Authorization, AuthorizationRequest, AuthorizeUseCases } from './authorize.js'
 export type { BearerUseCases } from './bearer.js'
 export type { ClientAuthentication, ClientCredentials } from './client-authentication.js'
 export type { ClientUseCases, NewClient } from './clients.js'
-export { DomainError, type ErrorCode, type ErrorDetails, type Fault } from './errors.js'
+export { DomainError, type ErrorCode, type ErrorDetails, type Fault, type RefusalReason } from './errors.js'
 export type { Events, Origin, SecurityEvent } from './events.js'
 export { defaultGrantTypes, grantTypes, type TokenUseCases } from './grant-types.js'
 export type { HeroPage, HeroUseCases } from './heroes.js'
@@ -19,6 +20,7 @@ export type {
   Hero,
   NewHero,
   NewUser,
+  OpenLogin,
   PasswordHash,
   PredecessorHash,
   ScopeText,

@@ -38,6 +38,7 @@ export const newGrant = async (
   userId: user?.id,
   clientId: client.id,
   scopes,
+  beganAt: now,
   expiresAt: secondsAfter(now, policy.grantSeconds)
 })
 

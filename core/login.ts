@@ -1,6 +1,6 @@
 import { DomainError } from './errors.js'
 import { type Events, type Origin, originOf } from './events.js'
-import type { Client, Grant, User } from './model.js'
+import type { Grant, User } from './model.js'
 import type { AllPorts } from './ports.js'
 import type { Throttle } from './throttle.js'
 import { type Credentials, normalizeCredentials } from './users.js'
@@ -16,9 +16,10 @@ export interface Login {
   find(credentials: Credentials): Promise<LoginFound>
   /**
    * The user, when the password is right. Undefined when the username or the password is wrong. Throws
-   * `too_many_attempts`, before any hashing, and `overloaded`. Emits the events of a login that fails or is throttled.
+   * `too_many_attempts`, before any hashing, and `overloaded`. Emits the events of a login that fails or is throttled, with
+   * the id of the client where there is one.
    */
-  admit(client: Client, origin: Origin, found: LoginFound): Promise<User | undefined>
+  admit(client: string | undefined, origin: Origin, found: LoginFound): Promise<User | undefined>
 }
 
 /** Tells that a login began the grant; or that it did not, because the user or the client was ended meanwhile. */
@@ -32,9 +33,10 @@ export const createLogin = (
   { users, passwords, events }: Pick<AllPorts, 'users' | 'passwords' | 'events'>,
   throttle: Throttle
 ): Login => {
-  const rehash = async (user: User, password: string, address: string): Promise<void> => {
+  const rehash = async (user: User, password: string, { address, network }: Origin): Promise<void> => {
     try {
-      await users.rehash(user.id, user.password, await passwords.hash(password, { address, priority: 'rehash' }))
+      const replacement = await passwords.hash(password, { address, network, priority: 'rehash' })
+      await users.rehash(user.id, user.password, replacement)
     } catch (error) {
       // The password was right, so the login succeeds even if the new hash is not stored (`overloaded`, `unavailable`).
       // The next login makes the hash again.
@@ -49,17 +51,17 @@ export const createLogin = (
     },
 
     async admit(client, origin, found) {
-      const failed = { event: 'login.failed', client: client.id, ...originOf(origin) } as const
+      const failed = { event: 'login.failed', ...(client !== undefined && { client }), ...originOf(origin) } as const
       if (found === undefined) {
         events.emit({ ...failed, reason: 'impossible' })
         return undefined
       }
       const { credentials, user } = found
       const { username, password } = credentials
-      const { address } = origin
+      const { address, network } = origin
       const attempt = await throttle.count(client, username, user, origin)
       const verdict = await passwords
-        .verify(password, user?.password, { address, priority: 'login' })
+        .verify(password, user?.password, { address, network, priority: attempt.known ? 'known_login' : 'login' })
         .catch(async (error: unknown) => {
           // The caller has learned nothing about the password, so this attempt must not lock out a user who tries again
           // after `retryAfterSeconds`. When the attempt cannot be given back either, the first error is the one that is
@@ -75,7 +77,7 @@ export const createLogin = (
         return undefined
       }
       await attempt.succeed(user)
-      if (verdict === 'stale') await rehash(user, password, address)
+      if (verdict === 'stale') await rehash(user, password, origin)
       return user
     }
   }

@@ -53,6 +53,8 @@ export interface Client {
   readonly name: string | undefined
   /** RFC 9700 section 2.1.1: authorization requests without a PKCE challenge are refused. */
   readonly requirePkce: boolean
+  /** False for a client that may send a PKCE challenge in place of `state`. */
+  readonly requireState: boolean
 }
 
 /** The words in which an operator tells people what a scope opens. */
@@ -72,7 +74,16 @@ export interface Grant {
   readonly userId: number | undefined
   readonly clientId: string
   readonly scopes: readonly string[]
+  /** When the login was. Undefined for a grant that is older than this record of it. */
+  readonly beganAt: Date | undefined
   readonly expiresAt: Date
+}
+
+/** A login that its user could end: its grant has not ended, and one of its tokens is good. */
+export interface OpenLogin {
+  readonly grant: Grant
+  /** When its newest token was issued. */
+  readonly refreshedAt: Date
 }
 
 /** An authorization code (RFC 6749 section 4.1). */

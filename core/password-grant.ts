@@ -21,7 +21,7 @@ export const createPasswordGrant = (
     requireParameter('username', request.username)
     requireParameter('password', request.password)
     const scopes = grantScopes(parseScope(request.scope), client.allowedScopes)
-    const user = await login.admit(client, request, found)
+    const user = await login.admit(client.id, request, found)
     if (user !== undefined) {
       const now = clock.now()
       const grant = await newGrant(user, client, scopes, now, secrets, policy)

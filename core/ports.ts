@@ -8,6 +8,7 @@ import type {
   Hero,
   NewHero,
   NewUser,
+  OpenLogin,
   PasswordHash,
   PredecessorHash,
   ScopeText,
@@ -139,6 +140,7 @@ export interface ClientChanges {
   readonly grantTypes?: readonly string[] | undefined
   readonly name?: string | undefined
   readonly requirePkce?: boolean | undefined
+  readonly requireState?: boolean | undefined
 }
 
 /** Keeps clients. */
@@ -177,6 +179,8 @@ export interface ScopeStore {
 
 export interface StoredCode extends Code {
   readonly spent: boolean
+  /** Whether its grant was revoked. */
+  readonly ended: boolean
 }
 
 /** Keeps authorization codes. */
@@ -186,7 +190,7 @@ export interface CodeStore {
    * or has another generation than `generation`, or the client is gone.
    */
   insert(code: Code, generation: number): Promise<boolean>
-  /** The code, spent or not, unless its grant was revoked. The caller judges its expiry. */
+  /** The code, spent or not, its grant revoked or not. The caller judges its expiry. */
   find(digest: Digest): Promise<StoredCode | undefined>
   /**
    * Spends the code and stores `token` under the code's grant, both or neither. True for at most one
@@ -211,6 +215,8 @@ export interface Spend {
 export interface RefreshToken extends Token {
   /** How the refresh token was spent; undefined while it is unspent. */
   readonly spent: Spend | undefined
+  /** Whether its grant was revoked. */
+  readonly ended: boolean
 }
 
 /** Keeps access tokens and refresh tokens. */
@@ -227,8 +233,8 @@ export interface TokenStore {
    */
   findByAccess(digest: Digest): Promise<AccessToken | undefined>
   /**
-   * The token that has this refresh token, spent or not, unless its grant was revoked; `spent` tells how it was spent.
-   * The caller judges its expiry.
+   * The token that has this refresh token, spent or not, its grant revoked or not; `spent` tells how it was spent. The
+   * caller judges its expiry.
    */
   findByRefresh(digest: Digest): Promise<RefreshToken | undefined>
   /**
@@ -247,6 +253,16 @@ export interface TokenStore {
 export interface GrantStore {
   /** The grant, unless it was revoked. The caller judges its expiry. */
   find(id: string): Promise<Grant | undefined>
+  /**
+   * The open logins of a user at an instant, and how many there are: those whose grant was not revoked and has an access
+   * token that {@link TokenStore.findByAccess} finds, or a refresh token that is not spent, which expires after `at`. At
+   * most `limit` of them, the newest first: by the beginning, those without one last, and by the last refresh.
+   */
+  listOpen(
+    userId: number,
+    at: Date,
+    limit: number
+  ): Promise<{ readonly open: readonly OpenLogin[]; readonly count: number }>
   /**
    * Ends a grant for good: a token that is stored under it later is never found. True for the one call that ended it,
    * however many run at once; false when the grant is unknown or has ended before, by itself or with its user.
@@ -297,8 +313,8 @@ export interface AttemptStore {
   /** Notes under every key that one of its attempts has failed. A key without attempts stays without. */
   fail(keys: readonly Digest[]): Promise<void>
   /**
-   * Takes one attempt back from every key of `counted`, and all attempts from `cleared` if it is given. Stores `known`
-   * if it is given; of several instants for one key the last one stays.
+   * Takes one attempt back from every key of `counted`, and all attempts from `cleared` if it is given. A key that has no
+   * attempt left is not stored any more. Stores `known` if it is given; of several instants for one key the last one stays.
    */
   giveBack(counted: readonly Digest[], cleared: Digest | undefined, known?: KnownLogin): Promise<void>
   /** Until when the login is known. The caller compares it with the clock. */
@@ -314,15 +330,17 @@ export interface AttemptStore {
 export interface HashCaller {
   /** Where the request comes from. All callers without an address count as one address. */
   readonly address?: string | undefined
+  /** The network around the address; by default the address itself. */
+  readonly network?: string | undefined
   /**
-   * Calls for a `login` are served before those for a `registration`. A `rehash` is wanted only if it delays nobody:
-   * the login that it belongs to has waited already.
+   * Calls for a `known_login` are served before those for a `login`, and these before those for a `registration`. A
+   * `rehash` is wanted only if it delays nobody: the login that it belongs to has waited already.
    */
-  readonly priority: 'login' | 'registration' | 'rehash'
+  readonly priority: 'known_login' | 'login' | 'registration' | 'rehash'
 }
 
 /**
- * `hash` and `verify` serve the addresses in turn, and without `caller` count as a login. They reject with `overloaded`
+ * `hash` and `verify` serve the networks in turn, and within a network its addresses, and without `caller` count as a login. They reject with `overloaded`
  * when too many calls wait: at once, or when others need the place in the queue more, or when the call has waited too long.
  * Nobody waits for more than about four and a half seconds.
  */

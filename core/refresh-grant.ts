@@ -4,7 +4,7 @@ import { answerOf, couldBeIssued, type IssuingPolicy, type TokenAnswer, tokenOf 
 import type { Client, Grant } from './model.js'
 import type { Policy } from './policy.js'
 import type { AllPorts, RefreshToken } from './ports.js'
-import { invalidRefreshToken, publicRefresh, scopeBeyondGrant } from './refusals.js'
+import { publicRefresh, refreshRefusals, scopeBeyondGrant } from './refusals.js'
 import { anyCovers, grantScopes, parseScope } from './scope.js'
 import { type GrantHandler, requireParameter, type TokenRequest } from './token-request.js'
 
@@ -43,11 +43,11 @@ export const createRefreshGrant = (
       if (await grants.revoke(grant.id, clock.now())) {
         events.emit({ event: 'grant.stolen', ...aboutGrant(grant, request), reason: 'refresh_token' })
       }
-      throw invalidRefreshToken()
+      throw refreshRefusals.used(grant)
     }
     const pair = await secrets.successor(requireRefreshToken(request), spent.nonce)
     const first = await tokens.findByRefresh(await secrets.digest(pair.refreshToken))
-    if (first === undefined) throw invalidRefreshToken()
+    if (first === undefined || first.ended) throw refreshRefusals.ended(grant)
     requireWithin(first.scopes, grantScopes(parseScope(request.scope), client.allowedScopes))
     events.emit({ event: 'refresh.repeated', ...aboutGrant(grant, request) })
     return answerOf(pair, first, clock.now())
@@ -57,26 +57,30 @@ export const createRefreshGrant = (
     find,
 
     async issue(client, request, { at, token }) {
-      if (client.secretDigest === undefined) throw publicRefresh()
+      if (client.secretDigest === undefined) {
+        throw publicRefresh()
+      }
       const refreshToken = requireRefreshToken(request)
       const requested = parseScope(request.scope)
-      if (token === undefined || token.grant.clientId !== client.id || token.grant.expiresAt <= at) {
-        throw invalidRefreshToken()
-      }
+      if (token === undefined) throw refreshRefusals.unknown()
+      const { grant } = token
+      if (grant.clientId !== client.id) throw refreshRefusals.otherClient()
+      if (token.ended) throw refreshRefusals.ended(grant)
+      if (grant.expiresAt <= at) throw refreshRefusals.expired(grant)
       if (token.spent !== undefined) return repeat(client, request, token, at)
-      if (token.refreshExpiresAt === undefined || token.refreshExpiresAt <= at) throw invalidRefreshToken()
-      const scopes = narrow(client, token.grant, requested)
+      if (token.refreshExpiresAt === undefined || token.refreshExpiresAt <= at) throw refreshRefusals.expired(grant)
+      const scopes = narrow(client, grant, requested)
       const nonce = await secrets.nonce()
       const pair = await secrets.successor(refreshToken, nonce)
-      const successor = await tokenOf(pair, token.grant, scopes, at, secrets, policy)
+      const successor = await tokenOf(pair, grant, scopes, at, secrets, policy)
       if (await tokens.rotate(await secrets.digest(refreshToken), { at, nonce }, successor)) {
-        events.emit({ event: 'token.refreshed', ...aboutGrant(token.grant, request) })
+        events.emit({ event: 'token.refreshed', ...aboutGrant(grant, request) })
         return answerOf(pair, successor, at)
       }
       // Another call has spent the token, or its grant has ended. Only a new look-up can tell: the first one saw the
       // token unspent. The two were under way at once, so this one is judged as if it had come when the token was spent.
       const { token: lost } = await find(request)
-      if (lost === undefined) throw invalidRefreshToken()
+      if (lost === undefined || lost.ended) throw refreshRefusals.ended(grant)
       return repeat(client, request, lost, lost.spent?.at ?? at)
     }
   }
@@ -95,5 +99,7 @@ const narrow = (client: Client, grant: Grant, requested: readonly string[]): rea
 }
 
 const requireWithin = (granted: readonly string[], scopes: readonly string[]): void => {
-  if (!scopes.every(scope => anyCovers(granted, scope))) throw scopeBeyondGrant()
+  if (!scopes.every(scope => anyCovers(granted, scope))) {
+    throw scopeBeyondGrant()
+  }
 }

@@ -1,8 +1,14 @@
-import { DomainError, type ErrorCode, type Fault } from './errors.js'
+import { DomainError, type ErrorCode, type Fault, type RefusalReason } from './errors.js'
+import type { Grant } from './model.js'
 
 // Every refusal of a request, in one place: a host that describes its endpoints makes its examples of the same errors.
 
 const refusal = (code: ErrorCode, message: string) => (): DomainError => new DomainError(code, message)
+/** Of a token request of an authenticated client, whose grant is told where it has one. */
+const tokenRefusal =
+  (reason: RefusalReason, message: string, code: ErrorCode = 'invalid_grant') =>
+  (grant?: Grant): DomainError =>
+    new DomainError(code, message, { refusal: { reason, grant } })
 const faultyLink = (fault: Fault, message: string) => (): DomainError =>
   new DomainError('invalid_request', message, { fault })
 const tryLater =
@@ -32,6 +38,7 @@ export const tooManyLogins = tryLater('too_many_attempts', 'too many logins were
 
 export const tokenRequired = refusal('token_required', 'a bearer access token is required: log in for one and send it')
 export const invalidToken = refusal('invalid_token', 'the access token is unknown, expired or revoked: get a new one')
+export const tokenOfNoUser = refusal('insufficient_scope', 'the access token is of no user: log a user in for one')
 export const insufficientScope = (requiredScope: string): DomainError =>
   new DomainError('insufficient_scope', 'the access token lacks the scope for this: get one that has the scope', {
     requiredScope
@@ -62,16 +69,38 @@ export const publicForItself = refusal(
   'unauthorized_client',
   'a public client cannot get a token for itself: log a user in'
 )
+/** At the account page and the login page, which answer people. */
+export const accessDenied = refusal('access_denied', 'the username or the password is wrong')
 export const wrongCredentials = refusal('invalid_grant', 'the username or the password is wrong: check both')
-export const invalidCode = refusal(
-  'invalid_grant',
-  'the code is unknown, expired, used, or bound to another client, redirect URI or verifier: log in for a new one'
-)
+/** A code that is unknown and one of another client have one text, and so have refresh tokens. */
+export const codeRefusals = {
+  unknown: tokenRefusal('unknown', 'the code is unknown: log in for a new one'),
+  otherClient: tokenRefusal('other_client', 'the code is unknown: log in for a new one'),
+  expired: tokenRefusal('expired', 'the code has expired: log in for a new one, and exchange it at once'),
+  used: tokenRefusal('used', 'the code was used before: log in for a new one'),
+  ended: tokenRefusal('ended', 'the login that gave the code was ended: log in for a new one'),
+  redirectUri: tokenRefusal(
+    'redirect_uri',
+    'redirect_uri differs from that of the authorization request: send the same, and log in for a new code'
+  ),
+  verifier: tokenRefusal(
+    'verifier',
+    'code_verifier does not match the code_challenge of the authorization request: send the one it was made of, and log in for a new code'
+  ),
+  scope: tokenRefusal(
+    'scope',
+    'the client is allowed none of the granted scopes any more: request others, and log in for a new code',
+    'invalid_scope'
+  )
+}
 export const publicRefresh = refusal('unauthorized_client', 'a public client has no refresh tokens: log in again')
-export const invalidRefreshToken = refusal(
-  'invalid_grant',
-  'the refresh token is unknown, expired, ended or issued to another client: log in again'
-)
+export const refreshRefusals = {
+  unknown: tokenRefusal('unknown', 'the refresh token is unknown: log in again'),
+  otherClient: tokenRefusal('other_client', 'the refresh token is unknown: log in again'),
+  expired: tokenRefusal('expired', 'the refresh token has expired: log in again'),
+  used: tokenRefusal('used', 'the refresh token was used before, so its login was ended: log in again'),
+  ended: tokenRefusal('ended', 'the login of the refresh token was ended: log in again')
+}
 export const scopeMalformed = refusal(
   'invalid_scope',
   'the scope is malformed: send names without quotes and backslashes, with spaces between them'

@@ -41,7 +41,8 @@ export const createRevocationUseCases = ({
   /** Looks for an access token and for a refresh token with this text, and for the grant of the one that exists. */
   const find = async (secret: string) => {
     const digest = await secrets.digest(secret)
-    const [access, refresh] = await Promise.all([tokens.findByAccess(digest), tokens.findByRefresh(digest)])
+    const [access, found] = await Promise.all([tokens.findByAccess(digest), tokens.findByRefresh(digest)])
+    const refresh = found?.ended ? undefined : found
     const grant = refresh?.grant ?? (access && (await grants.find(access.grantId)))
     return { digest, access, refresh, grant }
   }

@@ -1,12 +1,14 @@
-import { type Origin, originOf } from './events.js'
+import { type Origin, originOf, type ThrottleReason } from './events.js'
 import { latest, secondsAfter, secondsUntil } from './instants.js'
-import type { Client, Digest, User } from './model.js'
+import type { Digest, User } from './model.js'
 import { type Policy, REQUEST_SECONDS } from './policy.js'
 import type { AllPorts, AttemptLimit, FullWindow } from './ports.js'
 import { tooManyLogins } from './refusals.js'
 
 /** An attempt to log in that is counted and has no verdict yet. */
 export interface CountedAttempt {
+  /** Whether the user has logged in from the address within the last 30 days. */
+  readonly known: boolean
   /**
    * To call after a right password: gives the attempt back, clears the pair of username and address, and stores that
    * the user has logged in from the address.
@@ -21,10 +23,11 @@ export interface CountedAttempt {
 /** The limits on guessing. */
 export interface Throttle {
   /**
-   * Counts an attempt to log in as the user with this name, if there is one. Throws `too_many_attempts`, and emits
+   * Counts an attempt to log in as the user with this name, if there is one: under username and address, and unless the
+   * login is known, under the username, the address and its network. Throws `too_many_attempts`, and emits
    * `login.throttled`, when a limit is reached.
    */
-  count(client: Client, username: string, user: User | undefined, origin: Origin): Promise<CountedAttempt>
+  count(client: string | undefined, username: string, user: User | undefined, origin: Origin): Promise<CountedAttempt>
 }
 
 export const createThrottle = (
@@ -45,38 +48,48 @@ export const createThrottle = (
   return {
     async count(client, username, user, origin) {
       if (loginAttempts === 0) return UNCOUNTED
-      const { address } = origin
+      const { address, network } = origin
       const now = clock.now()
+      const known = await isKnown(user, address, now)
       // The keys are digests, so that a username of any length fits and the store does not learn who tried.
-      const [pair, byUser, byAddress] = await Promise.all([
-        secrets.digest(`pair ${address} ${username}`),
-        secrets.digest(`username ${username}`),
-        secrets.digest(`address ${address}`)
-      ])
-      const pairLimit: AttemptLimit = { key: pair, most: loginAttempts }
-      const limits = [
-        pairLimit,
-        { key: byUser, most: 10 * loginAttempts },
-        { key: byAddress, most: 10 * loginAttempts }
-      ]
-
-      const take = (limits: readonly AttemptLimit[]) => attempts.take(limits, now, loginWindowSeconds)
-      const counted = (others: readonly Digest[]): CountedAttempt => ({
-        async succeed(user) {
-          await attempts.giveBack(others, pair, { key: await knownKey(user, address), until: knownUntil(now) })
-        },
-        fail: () => attempts.fail([pair, ...others]),
-        giveBack: () => attempts.giveBack([pair, ...others], undefined)
+      const limit = async (reason: ThrottleReason, key: string, most: number): Promise<Limit> => ({
+        reason,
+        key: await secrets.digest(key),
+        most
       })
-
-      let full = await take(limits)
-      if (full === undefined) return counted([byUser, byAddress])
-      if (full.some(({ key }) => key !== pair) && (await isKnown(user, address, now))) {
-        full = has(full, pair) ? full.filter(({ key }) => key === pair) : await take([pairLimit])
-        if (full === undefined) return counted([])
+      const pair = await limit('username_and_address', `pair ${address} ${username}`, loginAttempts)
+      const others = await Promise.all(
+        known
+          ? []
+          : [
+              limit('username', `username ${username}`, 10 * loginAttempts),
+              limit('address', `address ${address}`, 10 * loginAttempts),
+              ...(network === undefined ? [] : [limit('network', `address ${network}`, 100 * loginAttempts)])
+            ]
+      )
+      const limits = [pair, ...others]
+      const full = await attempts.take(limits, now, loginWindowSeconds)
+      if (full === undefined) {
+        const keys = limits.map(({ key }) => key)
+        return {
+          known,
+          async succeed(user) {
+            await attempts.giveBack(keys.slice(1), pair.key, {
+              key: await knownKey(user, address),
+              until: knownUntil(now)
+            })
+          },
+          fail: () => attempts.fail(keys),
+          giveBack: () => attempts.giveBack(keys, undefined)
+        }
       }
-      const reason = has(full, pair) ? 'username_and_address' : has(full, byUser) ? 'username' : 'address'
-      events.emit({ event: 'login.throttled', client: client.id, ...originOf(origin), reason })
+      const { reason } = limits.find(({ key }) => full.some(window => window.key === key)) ?? pair
+      events.emit({
+        event: 'login.throttled',
+        ...(client !== undefined && { client }),
+        ...originOf(origin),
+        reason
+      })
       // An attempt under way may succeed at any moment and make room.
       const until = endOfFailures(limits, full, now) ?? now
       throw tooManyLogins(secondsUntil(until, now))
@@ -84,10 +97,12 @@ export const createThrottle = (
   }
 }
 
-const nothing = async (): Promise<void> => {}
-const UNCOUNTED: CountedAttempt = { succeed: nothing, fail: nothing, giveBack: nothing }
+interface Limit extends AttemptLimit {
+  readonly reason: ThrottleReason
+}
 
-const has = (windows: readonly FullWindow[], key: Digest): boolean => windows.some(window => window.key === key)
+const nothing = async (): Promise<void> => {}
+const UNCOUNTED: CountedAttempt = { known: false, succeed: nothing, fail: nothing, giveBack: nothing }
 
 /**
  * An attempt without a verdict for so long counts as a failure: its request was answered long ago, or its instance has

@@ -1,3 +1,4 @@
+import { type AccountUseCases, createAccountUseCases } from './account.js'
 import { type AuthorizeUseCases, createAuthorizeUseCases } from './authorize.js'
 import { type BearerUseCases, createBearerUseCases } from './bearer.js'
 import { type ClientAuthentication, createClientAuthentication } from './client-authentication.js'
@@ -13,7 +14,7 @@ import type { Ports } from './ports.js'
 import { createRevocationUseCases, type RevocationUseCases } from './revocation.js'
 import { createScopeTextUseCases, type ScopeTextUseCases } from './scope-texts.js'
 import { createThrottle } from './throttle.js'
-import { createUserUseCases, type UserUseCases } from './users.js'
+import { createRequirePassword, createUserUseCases, type UserUseCases } from './users.js'
 
 /** Everything that the core can do. */
 export type UseCases = HeroUseCases &
@@ -26,7 +27,8 @@ export type UseCases = HeroUseCases &
   TokenUseCases &
   BearerUseCases &
   RevocationUseCases &
-  HousekeepingUseCases
+  HousekeepingUseCases &
+  AccountUseCases
 
 /**
  * All use cases. What `changes` leaves out, or has as undefined, is as in {@link defaultPolicy}. Throws a RangeError that
@@ -49,6 +51,7 @@ export const createUseCases = (given: Ports, changes: PolicyChanges = {}): UseCa
     ...createTokenUseCases(ports, policy, login, authentication),
     ...createBearerUseCases(ports),
     ...createRevocationUseCases(ports),
-    ...createHousekeepingUseCases(ports, policy)
+    ...createHousekeepingUseCases(ports, policy),
+    ...createAccountUseCases(ports, login, createRequirePassword(policy))
   }
 }

@@ -58,8 +58,7 @@ export const createUserUseCases = (
   }: Pick<AllPorts, 'users' | 'attempts' | 'passwords' | 'secrets' | 'clock' | 'events'>,
   policy: Pick<Policy, 'passwordMinLength' | 'registerAttempts' | 'loginWindowSeconds'>
 ): UserUseCases => {
-  const requirePassword = (password: string): string =>
-    requireText('password', toNfc(password, PASSWORD_MAX), policy.passwordMinLength, PASSWORD_MAX)
+  const requirePassword = createRequirePassword(policy)
   /** Throws `not_found`, without a look-up for a username that cannot be registered. */
   const findUser = async (username: string): Promise<User> => {
     const normalized = toNfc(username, USERNAME_MAX)
@@ -73,20 +72,25 @@ export const createUserUseCases = (
     events.emit({ event, user: user.id })
   }
 
-  /** Counts a registration and returns its key. Throws `too_many_attempts` when the limit is reached. */
-  const count = async (address: string): Promise<Digest> => {
-    const key = await secrets.digest(`registrations ${address}`)
+  /** Counts a registration and returns its keys. Throws `too_many_attempts` when a limit is reached. */
+  const count = async ({ address, network }: Origin): Promise<readonly Digest[]> => {
+    const most = policy.registerAttempts
+    const limits = [{ key: await secrets.digest(`registrations ${address}`), most }]
+    if (network !== undefined) {
+      limits.push({ key: await secrets.digest(`registrations ${network}`), most: 10 * most })
+    }
     const now = clock.now()
-    const full = await attempts.take([{ key, most: policy.registerAttempts }], now, policy.loginWindowSeconds)
-    if (full === undefined) return key
+    const full = await attempts.take(limits, now, policy.loginWindowSeconds)
+    if (full === undefined) return limits.map(({ key }) => key)
     throw tooManyRegistrations(secondsUntil(latest(now, ...full.map(({ endsAt }) => endsAt)), now))
   }
 
   /** Undefined when the username is taken. */
-  const register = async (username: string, password: string, address?: string): Promise<User | undefined> => {
+  const register = async (username: string, password: string, origin?: Origin): Promise<User | undefined> => {
     // Saves the hash for a name that is taken. Between registrations at once `insert` decides.
     if ((await users.findByUsername(username)) !== undefined) return undefined
-    return users.insert(username, await passwords.hash(password, { address, priority: 'registration' }))
+    const { address, network } = origin ?? {}
+    return users.insert(username, await passwords.hash(password, { address, network, priority: 'registration' }))
   }
 
   return {
@@ -94,8 +98,8 @@ export const createUserUseCases = (
       const username = requireUsername(credentials.username)
       const password = requirePassword(credentials.password)
       const isCounted = origin !== undefined && policy.registerAttempts > 0
-      const counted = isCounted ? [await count(origin.address)] : []
-      const user = await register(username, password, origin?.address).catch(async (error: unknown) => {
+      const counted = isCounted ? await count(origin) : []
+      const user = await register(username, password, origin).catch(async (error: unknown) => {
         // The service failed to register this user (`overloaded`, `unavailable`). When the attempt cannot be given back
         // either, the first error is the one that is thrown.
         if (isCounted) await attempts.giveBack(counted, undefined).catch(() => {})
@@ -134,6 +138,14 @@ export const createUserUseCases = (
     }
   }
 }
+
+/** The password in the form in which it is hashed. Throws `invalid_input`. */
+export type RequirePassword = (password: string) => string
+
+export const createRequirePassword =
+  ({ passwordMinLength }: Pick<Policy, 'passwordMinLength'>): RequirePassword =>
+  password =>
+    requireText('password', toNfc(password, PASSWORD_MAX), passwordMinLength, PASSWORD_MAX)
 
 /** The username in the form in which it is registered. Throws `invalid_input`. */
 export const requireUsername = (username: string): string =>

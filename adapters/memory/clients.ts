@@ -13,7 +13,8 @@ const copyClient = (client: Client): Client => ({
   allowedScopes: [...client.allowedScopes],
   grantTypes: [...client.grantTypes],
   name: client.name,
-  requirePkce: client.requirePkce
+  requirePkce: client.requirePkce,
+  requireState: client.requireState
 })
 
 export const createClientStore = (tables: Tables): ClientStore => {
@@ -46,10 +47,11 @@ export const createClientStore = (tables: Tables): ClientStore => {
         redirectUris = client.redirectUris,
         allowedScopes = client.allowedScopes,
         grantTypes = client.grantTypes,
-        requirePkce = client.requirePkce
+        requirePkce = client.requirePkce,
+        requireState = client.requireState
       } = changes
       const name = 'name' in changes ? changes.name : client.name
-      row.client = copyClient({ ...client, redirectUris, allowedScopes, grantTypes, name, requirePkce })
+      row.client = copyClient({ ...client, redirectUris, allowedScopes, grantTypes, name, requirePkce, requireState })
       return copyClient(row.client)
     },
 

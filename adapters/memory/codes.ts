@@ -30,8 +30,8 @@ export const createCodeStore = (tables: Tables): CodeStore => {
     },
 
     async find(digest) {
-      const row = live(digest)
-      return row && { ...copyCode(row.code, row.grant.grant), spent: row.spent }
+      const row = codes.get(digest)
+      return row && { ...copyCode(row.code, row.grant.grant), spent: row.spent, ended: !isLive(row.grant) }
     },
 
     async redeem(digest, token) {

@@ -8,6 +8,7 @@ import {
   removeGrant,
   schedule,
   type Tables,
+  type TokenRow,
   unschedule
 } from './tables.js'
 
@@ -34,6 +35,21 @@ export const createGrantStore = (tables: Tables): GrantStore => {
       return row && isLive(row) ? copyGrant(row.grant) : undefined
     },
 
+    async listOpen(userId, at, limit) {
+      const open = [...(tables.users.get(userId)?.grants ?? [])]
+        .filter(row => isLive(row) && row.tokens.some(token => isGood(token, at)))
+        .map(({ grant, tokens }) => ({
+          grant: copyGrant(grant),
+          refreshedAt: latest(...tokens.map(({ token }) => token.issuedAt))
+        }))
+        .sort(
+          (a, b) =>
+            milliseconds(b.grant.beganAt) - milliseconds(a.grant.beganAt) ||
+            milliseconds(b.refreshedAt) - milliseconds(a.refreshedAt)
+        )
+      return { open: open.slice(0, limit), count: open.length }
+    },
+
     async revoke(id) {
       const grant = grants.get(id)
       if (grant === undefined || !isLive(grant)) return false
@@ -58,3 +74,12 @@ export const createGrantStore = (tables: Tables): GrantStore => {
     }
   }
 }
+
+const isGood = ({ token, accessEnded, spent }: TokenRow, at: Date): boolean =>
+  (!accessEnded && token.expiresAt > at) ||
+  (spent === undefined && token.refreshExpiresAt !== undefined && token.refreshExpiresAt > at)
+
+const latest = (...instants: readonly Date[]): Date => new Date(Math.max(...instants.map(milliseconds)))
+
+/** Of an instant that is not known it is that before all others. */
+const milliseconds = (instant: Date | undefined): number => instant?.getTime() ?? Number.MIN_SAFE_INTEGER

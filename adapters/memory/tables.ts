@@ -139,11 +139,12 @@ export const removeGrant = (tables: Tables, row: GrantRow): void => {
   }
 }
 
-export const copyGrant = ({ id, userId, clientId, scopes, expiresAt }: Grant): Grant => ({
+export const copyGrant = ({ id, userId, clientId, scopes, beganAt, expiresAt }: Grant): Grant => ({
   id,
   userId,
   clientId,
   scopes: [...scopes],
+  beganAt: beganAt && copyDate(beganAt),
   expiresAt: copyDate(expiresAt)
 })
 

@@ -1,22 +1,8 @@
-import type { Digest } from '../../core/model.js'
 import type { TokenStore } from '../../core/ports.js'
-import {
-  beginGrant,
-  copyAccess,
-  copySpend,
-  copyToken,
-  isLive,
-  schedule,
-  storeToken,
-  type Tables,
-  type TokenRow
-} from './tables.js'
+import { beginGrant, copyAccess, copySpend, copyToken, isLive, schedule, storeToken, type Tables } from './tables.js'
 
 export const createTokenStore = (tables: Tables): TokenStore => {
   const { tokensByAccess, tokensByRefresh, withNonce } = tables
-
-  const live = (row: TokenRow | undefined): TokenRow | undefined => (row && isLive(row.grant) ? row : undefined)
-  const liveByRefresh = (digest: Digest): TokenRow | undefined => live(tokensByRefresh.get(digest))
 
   return {
     async insert(token, generation) {
@@ -28,18 +14,20 @@ export const createTokenStore = (tables: Tables): TokenStore => {
     },
 
     async findByAccess(digest) {
-      const row = live(tokensByAccess.get(digest))
-      return row === undefined || row.accessEnded ? undefined : copyAccess(row)
+      const row = tokensByAccess.get(digest)
+      return row === undefined || row.accessEnded || !isLive(row.grant) ? undefined : copyAccess(row)
     },
 
     async findByRefresh(digest) {
-      const row = liveByRefresh(digest)
-      return row && { ...copyToken(row.token, row.grant.grant), spent: row.spent && copySpend(row.spent) }
+      const row = tokensByRefresh.get(digest)
+      if (row === undefined) return undefined
+      const { token, grant, spent } = row
+      return { ...copyToken(token, grant.grant), spent: spent && copySpend(spent), ended: !isLive(grant) }
     },
 
     async rotate(digest, spend, successor) {
-      const row = liveByRefresh(digest)
-      if (row === undefined || row.spent !== undefined) return false
+      const row = tokensByRefresh.get(digest)
+      if (row === undefined || row.spent !== undefined || !isLive(row.grant)) return false
       row.spent = copySpend(spend)
       row.accessEnded = true
       withNonce.add(row)

@@ -3,14 +3,17 @@ import type { CodeStore, StoredCode } from '../../core/ports.js'
 import type { Driver } from './connection/driver.js'
 import { BEGIN_GRANT, BEHIND_GRANT, beginGrant, grant } from './grants.js'
 import type { Lookups } from './lookups.js'
-import { codes } from './schema.js'
+import { codes, grants } from './schema.js'
 import { bytes, joined, mapped, requested, type Selection, selection } from './sql.js'
 import { createSpending } from './tokens.js'
 
 const { grantId: _grantId, ...found } = getTableColumns(codes)
 const { spent: _spent, ...issued } = found
 
-const code: Selection<StoredCode> = mapped(joined(grant, selection(found)), ([grant, code]) => ({ ...code, grant }))
+const code: Selection<StoredCode> = mapped(
+  joined(grant, selection({ ...found, endedAt: grants.revokedAt })),
+  ([grant, { endedAt, ...code }]) => ({ ...code, grant, ended: endedAt !== undefined })
+)
 
 const login = requested(issued, BEHIND_GRANT)
 
@@ -52,8 +55,7 @@ export const createCodeStore = ({ write }: Pick<Driver, 'write'>, lookups: Looku
       name: 'code_by_digest',
       statement: 'token',
       selection: code,
-      from: `from code join "grant" on "grant".id = code.grant_id
-        where code.digest = $1 and "grant".revoked_at is null`,
+      from: 'from code join "grant" on "grant".id = code.grant_id where code.digest = $1',
       type: 'bytea',
       value: bytes
     }),

@@ -1,11 +1,11 @@
 import { getTableColumns } from 'drizzle-orm'
-import type { Grant } from '../../core/model.js'
+import type { Grant, OpenLogin } from '../../core/model.js'
 import type { GrantStore } from '../../core/ports.js'
 import type { Driver, Value } from './connection/driver.js'
 import { pauseSince, removeGrants } from './long-writes.js'
 import type { Lookups } from './lookups.js'
-import { grants, users } from './schema.js'
-import { requested, type Selection, selection } from './sql.js'
+import { grants, tokens, users } from './schema.js'
+import { joined, mapped, readAll, requested, type Selection, selection } from './sql.js'
 
 const { revokedAt: _revokedAt, ...begun } = getTableColumns(grants)
 const { sweepAt: _sweepAt, ...found } = begun
@@ -44,6 +44,24 @@ export const BEGIN_GRANT = `login as (
 export const beginGrant = (grant: Grant, generation: number | undefined, sweepAt: Date): readonly Value[] =>
   rows.lists([{ ...grant, sweepAt, generation: generation ?? NO_GENERATION }])
 
+const openLogin: Selection<OpenLogin> = mapped(
+  joined(grant, selection({ refreshedAt: tokens.issuedAt })),
+  ([grant, { refreshedAt }]) => ({ grant, refreshedAt })
+)
+
+// One row at least, as the number of all stands in each.
+const LIST_OPEN = `
+select ${openLogin.text}, count(*) over ()::int4
+from "grant" cross join lateral (
+  select
+    max(issuedate) as issuedate,
+    bool_or(spent_at is null and (revoked_at is null and expirationdate > $2 or refresh_expirationdate > $2)) as is_open
+  from token where grant_id = "grant".id
+) as token
+where user_id = $1 and revoked_at is null and is_open
+order by began_at desc nulls last, token.issuedate desc
+limit greatest($3, 1)`
+
 /** How many grants a sweep looks at in one transaction. */
 const MOST = 100
 
@@ -78,6 +96,11 @@ export const createGrantStore = ({ write, transaction }: Driver, lookups: Lookup
     from: 'from "grant" where id = $1 and revoked_at is null',
     type: 'uuid'
   }),
+
+  async listOpen(userId, at, limit) {
+    const rows = await write(LIST_OPEN, [userId, at, limit])
+    return { open: readAll(openLogin, rows).slice(0, limit), count: Number(rows[0]?.[openLogin.width] ?? 0) }
+  },
 
   // A tombstone, not an UPDATE of the tokens: under READ COMMITTED an UPDATE cannot see a token that a concurrent
   // rotation has yet to commit.

@@ -61,7 +61,8 @@ export const clients = pgTable(
     allowedScopes: texts('allowed_scopes').notNull(),
     grantTypes: texts('grant_types').notNull().default(['password', 'authorization_code', 'refresh_token']),
     name: text('name'),
-    requirePkce: boolean('require_pkce').notNull()
+    requirePkce: boolean('require_pkce').notNull(),
+    requireState: boolean('require_state').notNull().default(true)
   },
   table => [check('previous_secret', sql`(${table.previousDigest} is null) = (${table.previousUntil} is null)`)]
 )
@@ -82,6 +83,8 @@ export const grants = pgTable(
       .notNull()
       .references(() => clients.id, { onDelete: 'cascade' }),
     scopes: texts('scopes').notNull(),
+    /** Null for what an earlier version began. */
+    beganAt: instant('began_at'),
     expiresAt: instant('expires_at').notNull(),
     revokedAt: instant('revoked_at'),
     /**

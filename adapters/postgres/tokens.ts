@@ -6,7 +6,7 @@ import { inBatches } from './batches.js'
 import type { Driver, Value } from './connection/driver.js'
 import { BEGIN_GRANT, BEHIND_GRANT, beginGrant, grant } from './grants.js'
 import type { Lookups } from './lookups.js'
-import { tokens } from './schema.js'
+import { grants, tokens } from './schema.js'
 import { bytes, type Columns, joined, mapped, requested, type Selection, selection } from './sql.js'
 
 const { grantId, revokedAt: _revokedAt, spentAt, nonce, ...issued } = getTableColumns(tokens)
@@ -15,11 +15,12 @@ const { scopes, issuedAt, expiresAt } = issued
 const access: Selection<AccessToken> = selection({ grantId, scopes, issuedAt, expiresAt })
 
 const refresh: Selection<RefreshToken> = mapped(
-  joined(grant, selection({ ...issued, spentAt, nonce })),
-  ([grant, { spentAt, nonce, ...token }]) => ({
+  joined(grant, selection({ ...issued, spentAt, nonce, endedAt: grants.revokedAt })),
+  ([grant, { spentAt, nonce, endedAt, ...token }]) => ({
     ...token,
     grant,
-    spent: spentAt && { at: spentAt, nonce }
+    spent: spentAt && { at: spentAt, nonce },
+    ended: endedAt !== undefined
   })
 )
 
@@ -136,8 +137,7 @@ export const createTokenStore = ({ write }: Pick<Driver, 'write'>, lookups: Look
       name: 'token_by_refresh',
       statement: 'token',
       selection: refresh,
-      from: `from token join "grant" on "grant".id = token.grant_id
-        where token.refresh_digest = $1 and "grant".revoked_at is null`,
+      from: 'from token join "grant" on "grant".id = token.grant_id where token.refresh_digest = $1',
       type: 'bytea',
       value: bytes
     }),

@@ -183,6 +183,22 @@ export const attemptContract = (test: TestFunction, createStores: CreateStores):
     assert.ok(await attempts.take(limits(1, unknown), at(5), WINDOW), 'a count does not fall below nothing')
   })
 
+  test('a key whose attempts were all given back is not stored any more', async () => {
+    const { attempts } = await createStores()
+    const [key, other] = [someDigest(), someDigest()]
+    const limits = [
+      { key, most: 5 },
+      { key: other, most: 5 }
+    ]
+    await attempts.take(limits, at(0), 60)
+    await attempts.take([{ key, most: 5 }], at(0), 60)
+    await attempts.giveBack([key, other], undefined)
+    assert.equal(await attempts.removeExpired(at(61), 10), 1)
+    await attempts.take([{ key, most: 5 }], at(100), 60)
+    await attempts.giveBack([key], undefined)
+    assert.equal(await attempts.removeExpired(at(200), 10), 0)
+  })
+
   test('a cleared key has no attempts, and its next window begins anew', async () => {
     const { attempts } = await createStores()
     const [user, pair, other] = [someDigest(), someDigest(), someDigest()]

@@ -29,7 +29,8 @@ const fullClient = (): Client =>
     allowedScopes: ['heroes', 'heroes:read', 'a.readonly'],
     grantTypes: ['refresh_token', 'client_credentials'],
     name: 'The “shop” \u{1f6d2}',
-    requirePkce: true
+    requirePkce: true,
+    requireState: false
   })
 
 export const clientContract = (test: TestFunction, createStores: CreateStores): void => {
@@ -133,6 +134,7 @@ export const clientContract = (test: TestFunction, createStores: CreateStores): 
       {},
       { name: 'another name' },
       { requirePkce: false },
+      { requireState: false },
       { allowedScopes: [] },
       { redirectUris: ['com.example:/cb'] },
       { redirectUris: ['https://a.example/', 'https://b.example/'] },

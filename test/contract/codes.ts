@@ -31,13 +31,13 @@ export const codeContract = (test: TestFunction, createStores: CreateStores): vo
       expiresAt: at(59.999)
     }
     assert.equal(await stores.codes.insert(code, 0), true)
-    assert.deepEqual(await stores.codes.find(code.digest), { ...code, spent: false })
+    assert.deepEqual(await stores.codes.find(code.digest), { ...code, spent: false, ended: false })
   })
 
   test('a code without a redirect URI and a challenge is returned with undefined', async () => {
     const stores = await createStores()
     const code = await authorize(stores, await register(stores))
-    assert.deepEqual(await stores.codes.find(code.digest), { ...code, spent: false })
+    assert.deepEqual(await stores.codes.find(code.digest), { ...code, spent: false, ended: false })
   })
 
   test('the scopes of a grant are returned in their order, whatever their characters', async () => {
@@ -45,7 +45,7 @@ export const codeContract = (test: TestFunction, createStores: CreateStores): vo
     const parties = await register(stores)
     const code = codeUnder(grantTo(parties, { scopes: ['', ...ODD_TEXTS, ''] }))
     await stores.codes.insert(code, 0)
-    assert.deepEqual(await stores.codes.find(code.digest), { ...code, spent: false })
+    assert.deepEqual(await stores.codes.find(code.digest), { ...code, spent: false, ended: false })
   })
 
   test('a change to a code record does not change the store', async () => {
@@ -55,7 +55,7 @@ export const codeContract = (test: TestFunction, createStores: CreateStores): vo
     await stores.codes.insert(code, 0)
     tamper(code)
     tamper(await stores.codes.find(kept.digest))
-    assert.deepEqual(await stores.codes.find(kept.digest), { ...kept, spent: false })
+    assert.deepEqual(await stores.codes.find(kept.digest), { ...kept, spent: false, ended: false })
   })
 
   test('a code that was never stored is neither found nor spent', async () => {
@@ -90,7 +90,7 @@ export const codeContract = (test: TestFunction, createStores: CreateStores): vo
   test('the caller judges expiry: an expired code is found and redeemed', async () => {
     const stores = await createStores()
     const code = await authorize(stores, await register(stores), { expiresAt: new Date(1) })
-    assert.deepEqual(await stores.codes.find(code.digest), { ...code, spent: false })
+    assert.deepEqual(await stores.codes.find(code.digest), { ...code, spent: false, ended: false })
     assert.equal(await stores.codes.redeem(code.digest, tokenUnder(code.grant)), true)
   })
 
@@ -100,9 +100,13 @@ export const codeContract = (test: TestFunction, createStores: CreateStores): vo
     await stores.codes.insert(code, 0)
     const token = tokenUnder(code.grant, { scopes: ['a'] })
     assert.equal(await stores.codes.redeem(code.digest, token), true)
-    assert.deepEqual(await stores.codes.find(code.digest), { ...code, spent: true })
+    assert.deepEqual(await stores.codes.find(code.digest), { ...code, spent: true, ended: false })
     assert.deepEqual(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
-    assert.deepEqual(await stores.tokens.findByRefresh(token.refreshDigest), { ...token, spent: undefined })
+    assert.deepEqual(await stores.tokens.findByRefresh(token.refreshDigest), {
+      ...token,
+      spent: undefined,
+      ended: false
+    })
     await stores.grants.revoke(code.grant.id, at(1))
     assert.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)
   })
@@ -124,7 +128,7 @@ export const codeContract = (test: TestFunction, createStores: CreateStores): vo
     const code = await authorize(stores, await register(stores))
     const token = tokenUnder(code.grant)
     assert.equal(await stores.codes.burn(code.digest), true)
-    assert.deepEqual(await stores.codes.find(code.digest), { ...code, spent: true })
+    assert.deepEqual(await stores.codes.find(code.digest), { ...code, spent: true, ended: false })
     assert.equal(await stores.codes.burn(code.digest), false)
     assert.equal(await stores.codes.redeem(code.digest, token), false)
     assert.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)
@@ -180,7 +184,7 @@ export const codeContract = (test: TestFunction, createStores: CreateStores): vo
     assert.ok(won.every(answer => answer))
   })
 
-  test('a code whose grant was revoked is not found and cannot be spent', async () => {
+  test('a code whose grant was revoked says so, spent or not, and cannot be spent', async () => {
     const stores = await createStores()
     const parties = await register(stores)
     const [code, spent, other] = [
@@ -191,12 +195,12 @@ export const codeContract = (test: TestFunction, createStores: CreateStores): vo
     await stores.codes.burn(spent.digest)
     for (const { grant } of [code, spent]) await stores.grants.revoke(grant.id, at(1))
     const token = tokenUnder(code.grant)
-    assert.equal(await stores.codes.find(code.digest), undefined)
-    assert.equal(await stores.codes.find(spent.digest), undefined)
+    assert.deepEqual(await stores.codes.find(code.digest), { ...code, spent: false, ended: true })
+    assert.deepEqual(await stores.codes.find(spent.digest), { ...spent, spent: true, ended: true })
     assert.equal(await stores.codes.redeem(code.digest, token), false)
     assert.equal(await stores.codes.burn(code.digest), false)
     assert.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)
-    assert.ok(await stores.codes.find(other.digest), 'another grant of the same user goes on')
+    assert.equal((await stores.codes.find(other.digest))?.ended, false, 'another grant of the same user goes on')
   })
 
   test('no token lives after a code is redeemed while its grant is revoked', async () => {
@@ -211,8 +215,8 @@ export const codeContract = (test: TestFunction, createStores: CreateStores): vo
       async ({ code }) => stores.grants.revoke(code.grant.id, at(1)),
       async ({ code, token }) => {
         assert.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)
-        assert.equal(await stores.tokens.findByRefresh(token.refreshDigest), undefined)
-        assert.equal(await stores.codes.find(code.digest), undefined)
+        assert.notEqual((await stores.tokens.findByRefresh(token.refreshDigest))?.ended, false)
+        assert.equal((await stores.codes.find(code.digest))?.ended, true)
       }
     )
   })
@@ -231,7 +235,7 @@ export const codeContract = (test: TestFunction, createStores: CreateStores): vo
           : stores.users.setPassword(user.username, somePassword(), at(1)),
       async ({ code, user }, _, ended) => {
         assert.equal(ended, true)
-        assert.equal(await stores.codes.find(code.digest), undefined)
+        assert.notEqual((await stores.codes.find(code.digest))?.ended, false)
         assert.equal(await stores.codes.redeem(code.digest, tokenUnder(code.grant)), false)
         assert.notEqual((await stores.users.find(user.id))?.generation, 0)
       }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { Token } from '../../core/model.js'
 import {
   accessOf,
   at,
@@ -93,7 +94,7 @@ export const grantContract = (test: TestFunction, createStores: CreateStores): v
     const going = await authorize(stores, parties, { expiresAt: at(100.001) })
     await sweep(stores)
     assert.equal(await stores.codes.find(ended.digest), undefined)
-    assert.deepEqual(await stores.codes.find(going.digest), { ...going, spent: false })
+    assert.deepEqual(await stores.codes.find(going.digest), { ...going, spent: false, ended: false })
     assert.equal(await stores.codes.redeem(ended.digest, tokenUnder(ended.grant)), false)
     assert.equal(await stores.codes.redeem(going.digest, tokenUnder(going.grant)), true)
   })
@@ -104,7 +105,7 @@ export const grantContract = (test: TestFunction, createStores: CreateStores): v
     const code = await authorize(stores, await register(stores), { expiresAt: at(10) })
     await codes.redeem(code.digest, tokenUnder(code.grant, { expiresAt: at(50), refreshExpiresAt: at(200) }))
     await sweep(stores)
-    assert.deepEqual(await codes.find(code.digest), { ...code, spent: true })
+    assert.deepEqual(await codes.find(code.digest), { ...code, spent: true, ended: false })
     await grants.removeExpired(at(201), 1000)
     assert.equal(await codes.find(code.digest), undefined)
   })
@@ -122,7 +123,7 @@ export const grantContract = (test: TestFunction, createStores: CreateStores): v
       await sweep(stores, now, 1)
       assert.deepEqual((await tokens.findByRefresh(first.refreshDigest))?.spent, { at: at(5), nonce: undefined })
       assert.deepEqual((await tokens.findByRefresh(second.refreshDigest))?.spent, { at: at(30), nonce: undefined })
-      assert.deepEqual(await tokens.findByRefresh(third.refreshDigest), { ...third, spent: undefined })
+      assert.deepEqual(await tokens.findByRefresh(third.refreshDigest), { ...third, spent: undefined, ended: false })
     }
     await sweep(stores, at(301), 1)
     for (const { refreshDigest } of [first, second, third]) {
@@ -136,6 +137,47 @@ export const grantContract = (test: TestFunction, createStores: CreateStores): v
     await stores.tokens.rotate(token.refreshDigest, someSpend(5), tokenUnder(token.grant, EXPIRED))
     await sweep(stores)
     assert.equal(await stores.tokens.eraseNonces(NOW), 0)
+  })
+
+  test('the open logins of a user are those with a good access or refresh token, the newest first', async () => {
+    const stores = await createStores()
+    const { grants, tokens, codes } = stores
+    const parties = await register(stores)
+    const { user } = parties
+    const other = await register(stores)
+    const store = async (beganAt: Date | undefined, changes: Partial<Token> = {}, to = parties) => {
+      const token = tokenUnder(grantTo(to, { beganAt }), changes)
+      await tokens.insert(token, 0)
+      return token
+    }
+    await store(at(0), {}, other)
+    await authorize(stores, parties)
+    await store(at(1), { expiresAt: at(100), refreshExpiresAt: at(100) })
+    const revoked = await store(at(2))
+    await grants.revoke(revoked.grant.id, at(3))
+    const unknown = await store(undefined)
+    const byAccess = await store(at(4), { expiresAt: at(100.001), refreshExpiresAt: at(100) })
+    const byRefresh = await store(at(5), { expiresAt: at(100), refreshExpiresAt: at(100.001) })
+    const refreshed = await store(at(3.5))
+    await tokens.rotate(refreshed.refreshDigest, someSpend(), tokenUnder(refreshed.grant, { issuedAt: at(50) }))
+    const ended = await store(at(6), { expiresAt: at(200), refreshExpiresAt: at(90) })
+    await tokens.revokeAccess(ended.accessDigest, at(7))
+    const redeemed = await authorize(stores, parties, { issuedAt: at(0) })
+    await codes.redeem(redeemed.digest, tokenUnder(redeemed.grant, { issuedAt: at(8) }))
+
+    const expected = [
+      { grant: byRefresh.grant, refreshedAt: at(0) },
+      { grant: byAccess.grant, refreshedAt: at(0) },
+      { grant: refreshed.grant, refreshedAt: at(50) },
+      { grant: redeemed.grant, refreshedAt: at(8) },
+      { grant: unknown.grant, refreshedAt: at(0) }
+    ]
+    assert.deepEqual(await grants.listOpen(user.id, at(100), 100), { open: expected, count: 5 })
+    assert.deepEqual(await grants.listOpen(user.id, at(100), 2), { open: expected.slice(0, 2), count: 5 })
+    assert.deepEqual(await grants.listOpen(user.id, at(100), 0), { open: [], count: 5 })
+    assert.deepEqual(await grants.listOpen(-1, at(100), 100), { open: [], count: 0 })
+    await stores.users.revoke(user.username, at(100))
+    assert.deepEqual(await grants.listOpen(user.id, at(100), 100), { open: [], count: 0 })
   })
 
   test('a grant that was revoked stays a tombstone until its tokens have expired', async () => {
@@ -289,6 +331,8 @@ export const grantContract = (test: TestFunction, createStores: CreateStores): v
       () => sweep(stores),
       async ({ expired, token }, ended) => {
         assert.equal(ended, true)
+        // The sweep leaves grants to the next one that the other call has locked.
+        await sweep(stores)
         assert.equal(await stores.tokens.findByRefresh(expired.refreshDigest), undefined)
         assert.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)
       }

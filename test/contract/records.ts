@@ -42,6 +42,7 @@ export const clientWith = (changes: Partial<Client> = {}): Client => ({
   grantTypes: [],
   name: undefined,
   requirePkce: false,
+  requireState: true,
   ...changes
 })
 
@@ -62,6 +63,7 @@ export const grantTo = ({ user, client }: Parties, changes: Partial<Grant> = {})
   userId: user.id,
   clientId: client.id,
   scopes: [],
+  beganAt: at(0),
   expiresAt: at(1_000_000),
   ...changes
 })

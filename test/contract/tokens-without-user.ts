@@ -28,7 +28,11 @@ export const withoutUserContract = (test: TestFunction, createStores: CreateStor
     assert.deepEqual(await grants.find(grant.id), grant)
     const refreshable = tokenUnder({ ...grant, id: crypto.randomUUID() })
     assert.equal(await tokens.insert(refreshable, undefined), true)
-    assert.deepEqual(await tokens.findByRefresh(refreshable.refreshDigest), { ...refreshable, spent: undefined })
+    assert.deepEqual(await tokens.findByRefresh(refreshable.refreshDigest), {
+      ...refreshable,
+      spent: undefined,
+      ended: false
+    })
   })
 
   test('a grant begins with a user and a generation or with neither, and only while its client exists', async () => {

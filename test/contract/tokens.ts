@@ -41,7 +41,11 @@ const storingContract = (test: TestFunction, createStores: CreateStores): void =
     }
     assert.equal(await stores.tokens.insert(token, 0), true)
     assert.deepEqual(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
-    assert.deepEqual(await stores.tokens.findByRefresh(token.refreshDigest ?? ''), { ...token, spent: undefined })
+    assert.deepEqual(await stores.tokens.findByRefresh(token.refreshDigest ?? ''), {
+      ...token,
+      spent: undefined,
+      ended: false
+    })
   })
 
   test('any number of tokens without a refresh token are stored and found', async () => {
@@ -77,7 +81,11 @@ const storingContract = (test: TestFunction, createStores: CreateStores): void =
     await stores.tokens.rotate(kept.refreshDigest, spend, successor)
     tamper(spend)
     tamper(await stores.tokens.findByRefresh(kept.refreshDigest))
-    assert.deepEqual(await stores.tokens.findByRefresh(kept.refreshDigest), { ...kept, spent: { at: at(1), nonce } })
+    assert.deepEqual(await stores.tokens.findByRefresh(kept.refreshDigest), {
+      ...kept,
+      spent: { at: at(1), nonce },
+      ended: false
+    })
   })
 
   test('an access token is not found as a refresh token, nor a refresh token as an access token', async () => {
@@ -116,7 +124,11 @@ const storingContract = (test: TestFunction, createStores: CreateStores): void =
     const past = new Date(1)
     const token = await logIn(stores, await register(stores), { expiresAt: past, refreshExpiresAt: past })
     assert.deepEqual(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
-    assert.deepEqual(await stores.tokens.findByRefresh(token.refreshDigest), { ...token, spent: undefined })
+    assert.deepEqual(await stores.tokens.findByRefresh(token.refreshDigest), {
+      ...token,
+      spent: undefined,
+      ended: false
+    })
     assert.equal(await stores.tokens.rotate(token.refreshDigest, someSpend(), tokenUnder(token.grant)), true)
   })
 
@@ -156,10 +168,14 @@ const rotationContract = (test: TestFunction, createStores: CreateStores): void 
     const successor = tokenUnder(token.grant, { scopes: ['a'], issuedAt: at(10) })
     const spend = { at: at(10.123), nonce: someDigest() }
     assert.equal(await tokens.rotate(token.refreshDigest, spend, successor), true)
-    assert.deepEqual(await tokens.findByRefresh(token.refreshDigest), { ...token, spent: spend })
+    assert.deepEqual(await tokens.findByRefresh(token.refreshDigest), { ...token, spent: spend, ended: false })
     assert.equal(await tokens.findByAccess(token.accessDigest), undefined)
     assert.deepEqual(await tokens.findByAccess(successor.accessDigest), accessOf(successor))
-    assert.deepEqual(await tokens.findByRefresh(successor.refreshDigest), { ...successor, spent: undefined })
+    assert.deepEqual(await tokens.findByRefresh(successor.refreshDigest), {
+      ...successor,
+      spent: undefined,
+      ended: false
+    })
   })
 
   test('a refresh token is spent at most once, ever, and nothing of a second rotation is stored', async () => {

@@ -379,11 +379,11 @@ const everythingOf = async (
   await codes.redeem(spentCode.digest, redeemed)
   await tokens.rotate(token.refreshDigest, someSpend(), successor)
   return async () => ({
-    code: (await codes.find(code.digest)) !== undefined,
-    spentCode: (await codes.find(spentCode.digest)) !== undefined,
+    code: (await codes.find(code.digest))?.ended === false,
+    spentCode: (await codes.find(spentCode.digest))?.ended === false,
     access: (await tokens.findByAccess(redeemed.accessDigest)) !== undefined,
-    refresh: (await tokens.findByRefresh(redeemed.refreshDigest)) !== undefined,
-    spentRefresh: (await tokens.findByRefresh(token.refreshDigest)) !== undefined,
+    refresh: (await tokens.findByRefresh(redeemed.refreshDigest))?.ended === false,
+    spentRefresh: (await tokens.findByRefresh(token.refreshDigest))?.ended === false,
     successor: (await tokens.findByAccess(successor.accessDigest)) !== undefined
   })
 }

@@ -182,7 +182,14 @@ t.test('a generated secret has 32 random characters, and a given one has 24 or m
   t.equal((await useCases.authenticateClient([{ id: 'made', secret: made.secret }])).id, 'made')
   t.equal((await add('public', undefined)).secret, undefined)
   t.equal((await add('given', 'x'.repeat(24))).secret, 'x'.repeat(24))
-  for (const secret of ['', 'x'.repeat(23), 'x'.repeat(1025), `${'x'.repeat(30)}\0`]) {
+  for (const secret of [
+    '',
+    'x'.repeat(23),
+    'x'.repeat(1025),
+    `${'x'.repeat(30)}\0`,
+    `${'x'.repeat(30)}é`,
+    `${'x'.repeat(30)}\t`
+  ]) {
     await t.rejects(add('bad', secret), { code: 'invalid_input' })
     await t.rejects(useCases.rotateSecret('made', secret, 0), { code: 'invalid_input' })
   }

@@ -103,7 +103,7 @@ t.test('a text that cannot be a secret is a wrong secret, without a digest', asy
     await t.rejects(useCases.authenticateClient([{ id: 'app', secret }]), { code: 'invalid_client' })
   }
   t.notOk(takeCalls().includes('secrets.digest'))
-  for (const secret of ['x'.repeat(24), '🦸'.repeat(1024)]) {
+  for (const secret of ['x'.repeat(24), '~'.repeat(1024)]) {
     await useCases.rotateSecret('app', secret, 0)
     t.match(await useCases.authenticateClient([{ id: 'app', secret }]), { id: 'app' })
   }

@@ -6,13 +6,13 @@ import { ADA, addClient, blankRequest, createWorld, type World } from '../suppor
 const FROM = '192.0.2.1'
 const POLICY = { loginAttempts: 1, loginWindowSeconds: 100 }
 
-type Login = (password: string, username?: string, address?: string) => Promise<string | number>
+type Login = (password: string, username?: string, address?: string, network?: string) => Promise<string | number>
 
 /** A login by password: `ok`, or why it was refused, or after how many seconds it may come again. */
 const loginOf = async ({ useCases }: Pick<World, 'useCases'>): Promise<Login> => {
   const client = await useCases.findClient('app')
-  return (password, username = ADA.username, address = FROM) =>
-    useCases.issueToken(client, { ...blankRequest, grantType: 'password', username, password, address }).then(
+  return (password, username = ADA.username, address = FROM, network = undefined) =>
+    useCases.issueToken(client, { ...blankRequest, grantType: 'password', username, password, address, network }).then(
       () => 'ok',
       (error: unknown) => (error instanceof DomainError ? (error.retryAfterSeconds ?? error.code) : String(error))
     )
@@ -109,4 +109,34 @@ t.test('a login is answered when it is stored that it has succeeded, and fails w
     untilStored = () => Promise.reject(new DomainError('unavailable', 'away'))
     await t.rejects(logIn(), { code: 'unavailable' }, name)
   }
+})
+
+t.test(
+  'a network has a hundred times as many attempts as a pair, and a known login is exempt from its count',
+  async t => {
+    const { login } = await createThrottled()
+    const network = '2001:db8:1::/48'
+    t.equal(await login(ADA.password, ADA.username, '2001:db8:1:1::/64', network), 'ok')
+    for (let i = 0; i < 100; i += 1) {
+      const address = `2001:db8:1:${(100 + Math.floor(i / 10)).toString(16)}::/64`
+      t.equal(await login('wrong', `nobody-${i}`, address, network), 'invalid_grant')
+    }
+    t.equal(await login('wrong', 'somebody', '2001:db8:1:ffff::/64', network), 100)
+    t.equal(await login('wrong', 'somebody', '2001:db8:2:ffff::/64', '2001:db8:2::/48'), 'invalid_grant')
+    t.equal(await login(ADA.password, ADA.username, '2001:db8:1:1::/64', network), 'ok')
+  }
+)
+
+t.test('a network has ten times as many registrations as an address', async t => {
+  const { useCases } = createWorld({ policy: { registerAttempts: 1 } })
+  const register = (number: number, network: string) =>
+    useCases
+      .registerUser({ username: `user-${number}`, password: 'x' }, { address: `${network}${number}`, network })
+      .then(
+        () => 'ok',
+        ({ code }) => code
+      )
+  for (let i = 0; i < 10; i += 1) t.equal(await register(i, 'a'), 'ok')
+  t.equal(await register(10, 'a'), 'too_many_attempts')
+  t.equal(await register(11, 'b'), 'ok')
 })

@@ -169,6 +169,7 @@ t.test('no statement reads a table whole, except the lists of clients and of sco
     'tokens.findByAccess with several of heroes.find': () =>
       Promise.all([tokens.findByAccess(accessDigest), heroes.find(1), heroes.find(2)]),
     'grants.find': () => grants.find(grant.id),
+    'grants.listOpen': () => grants.listOpen(user.id, at(0), 10),
     'tokens.findByRefresh': () => tokens.findByRefresh(refreshDigest),
     'tokens.rotate': () => tokens.rotate(refreshDigest, someSpend(), tokenUnder(grant)),
     'tokens.revokeAccess': () => tokens.revokeAccess(accessDigest, at(0)),

@@ -1,0 +1,83 @@
+import { aboutGrant, originOf } from './events.js'
+import type { Login, LoginAttempt } from './login.js'
+import type { OpenLogin } from './model.js'
+import type { AllPorts } from './ports.js'
+import { accessDenied } from './refusals.js'
+import type { RequirePassword } from './users.js'
+
+/** What a user wants to be done. Nothing is, where every key is absent or undefined. */
+export interface AccountChanges {
+  /** The logins to end, by the ids of their grants. Ids that are no open logins of the user change nothing. */
+  readonly end?: readonly string[] | 'all' | undefined
+  /** Replaces the password and ends every login. */
+  readonly newPassword?: string | undefined
+}
+
+/** A user's logins, after the changes. */
+export interface Account {
+  readonly username: string
+  /** How many logins were ended. */
+  readonly ended: number
+  /** The newest of the open logins, each with the name of its client. */
+  readonly logins: readonly (OpenLogin & { readonly clientName: string | undefined })[]
+  /** How many open logins there are beyond those. */
+  readonly others: number
+}
+
+/** What users do with their own accounts. */
+export interface AccountUseCases {
+  /**
+   * Logs the user in for this one call, makes the changes and tells which logins are open. Throws `invalid_input` for a
+   * new password that breaks a rule, `access_denied` for every kind of failed login, `too_many_attempts` and `overloaded`.
+   */
+  manageAccount(attempt: LoginAttempt, changes?: AccountChanges): Promise<Account>
+}
+
+/** How many open logins are told. */
+const MOST_LOGINS = 100
+
+export const createAccountUseCases = (
+  {
+    users,
+    clients,
+    grants,
+    passwords,
+    clock,
+    events
+  }: Pick<AllPorts, 'users' | 'clients' | 'grants' | 'passwords' | 'clock' | 'events'>,
+  login: Login,
+  requirePassword: RequirePassword
+): AccountUseCases => ({
+  async manageAccount(attempt, { end = [], newPassword } = {}) {
+    const wanted = newPassword === undefined ? undefined : requirePassword(newPassword)
+    const user = await login.admit(undefined, attempt, await login.find(attempt))
+    if (user === undefined) throw accessDenied()
+    const { id, username } = user
+    const { address, network } = attempt
+
+    const listOpen = (limit: number) => grants.listOpen(id, clock.now(), limit)
+    let ended = 0
+    if (wanted !== undefined) {
+      const hash = await passwords.hash(wanted, { address, network, priority: 'login' })
+      const { count } = await listOpen(0)
+      if (!(await users.setPassword(username, hash, clock.now()))) throw accessDenied()
+      events.emit({ event: 'user.password_changed', user: id, ...originOf(attempt), reason: 'account' })
+      ended = count
+    } else {
+      const { open } = end.length === 0 ? { open: [] } : await listOpen(Number.MAX_SAFE_INTEGER)
+      for (const { grant } of open.filter(({ grant }) => end === 'all' || end.includes(grant.id))) {
+        if (!(await grants.revoke(grant.id, clock.now()))) continue
+        events.emit({ event: 'grant.revoked', ...aboutGrant(grant, attempt), reason: 'account' })
+        ended += 1
+      }
+      // Logins under way end too.
+      if (end === 'all' && !(await users.revoke(username, clock.now()))) throw accessDenied()
+    }
+
+    const { open, count } = await listOpen(MOST_LOGINS)
+    const logins = await Promise.all(
+      open.map(async each => ({ ...each, clientName: (await clients.find(each.grant.clientId))?.name }))
+    )
+    return { username, ended, logins, others: count - logins.length }
+  }
+})

@@ -1,0 +1,179 @@
+import t from 'tap'
+import type { SecurityEvent } from '../../core/index.js'
+import { onEveryStore } from '../support/stores.js'
+import { addTenant, blankRequest, createWorld, type Stores } from '../support/world.js'
+
+const PLACE = { address: '192.0.2.1' }
+
+/** A user with logins by one client, and what became of them. */
+const createAccount = async (stores: Stores, policy = {}) => {
+  const events: SecurityEvent[] = []
+  const world = createWorld({ stores, policy, events: { emit: event => events.push(event) } })
+  const { useCases } = world
+  const { id, user } = await addTenant(world)
+  const client = await useCases.changeClient(id, { name: 'The App' })
+  const logIn = (password = user.password) =>
+    useCases.issueToken(client, {
+      ...blankRequest,
+      grantType: 'password',
+      username: user.username,
+      password,
+      scope: 'a'
+    })
+  const isOpen = ({ accessToken }: { readonly accessToken: string }) =>
+    useCases.verifyBearer(accessToken).then(
+      () => true,
+      () => false
+    )
+  const manage = (changes = {}, attempt = {}) => useCases.manageAccount({ ...user, ...PLACE, ...attempt }, changes)
+  return { ...world, client, user, logIn, isOpen, manage, events }
+}
+
+t.test('a user sees the open logins: by which client, since when, when refreshed and for what', async t => {
+  await onEveryStore(t, async (t, stores) => {
+    const { manage, logIn, clock, client, useCases, user } = await createAccount(stores)
+    t.strictSame(await manage(), { username: user.username, ended: 0, logins: [], others: 0 })
+    const began = clock.now()
+    const { refreshToken } = await logIn()
+    clock.advance(60)
+    const refreshed = clock.now()
+    await useCases.issueToken(client, { ...blankRequest, grantType: 'refresh_token', refreshToken })
+    const { logins, others } = await manage()
+    t.strictSame(
+      logins.map(({ grant, refreshedAt, clientName }) => [grant.beganAt, refreshedAt, grant.scopes, clientName]),
+      [[began, refreshed, ['a'], 'The App']]
+    )
+    t.equal(others, 0)
+  })
+})
+
+t.test('a user ends logins by their ids, all logins, and none of anybody else', async t => {
+  await onEveryStore(t, async (t, stores) => {
+    const { manage, logIn, isOpen, events, user } = await createAccount(stores)
+    const stranger = await createAccount(stores)
+    const foreign = await stranger.logIn()
+    const foreignId = (await stranger.manage()).logins[0]?.grant.id ?? ''
+    const [first, second, third] = [await logIn(), await logIn(), await logIn()]
+    const ids = (await manage()).logins.map(({ grant }) => grant.id)
+    events.length = 0
+    const one = await manage({ end: [ids[0], foreignId, 'no id', ids[0]] })
+    t.strictSame([one.ended, one.logins.length], [1, 2])
+    t.strictSame(
+      events.filter(({ event }) => event === 'grant.revoked'),
+      [
+        {
+          event: 'grant.revoked',
+          client: user.username.replace('ada', 'app'),
+          user: Number(one.logins[0]?.grant.userId),
+          grant: ids[0],
+          address: '192.0.2.1',
+          requestId: undefined,
+          reason: 'account'
+        }
+      ]
+    )
+    t.equal((await Promise.all([first, second, third].map(isOpen))).filter(open => open).length, 2)
+    const all = await manage({ end: 'all' })
+    t.strictSame([all.ended, all.logins, all.others], [2, [], 0])
+    t.strictSame(await Promise.all([first, second, third].map(isOpen)), [false, false, false])
+    t.ok(await isOpen(foreign))
+    t.equal((await manage({ end: 'all' })).ended, 0)
+  })
+})
+
+t.test('a new password ends every login and is told once, and a bad one changes nothing', async t => {
+  await onEveryStore(t, async (t, stores) => {
+    const { manage, logIn, isOpen, events } = await createAccount(stores, { passwordMinLength: 12 })
+    const login = await logIn()
+    await t.rejects(manage({ newPassword: 'short' }), { code: 'invalid_input' })
+    await t.rejects(manage({ newPassword: 'long enough now' }, { password: 'wrong' }), { code: 'access_denied' })
+    t.ok(await isOpen(login))
+    events.length = 0
+    t.strictSame((await manage({ newPassword: 'long enough now' })).ended, 1)
+    t.strictSame(
+      events.map(({ event }) => event),
+      ['user.password_changed']
+    )
+    t.notOk(await isOpen(login))
+    await t.rejects(manage(), { code: 'access_denied' }, 'the old one')
+    t.ok(await isOpen(await logIn('long enough now')))
+  })
+})
+
+t.test('the account is under the same limits on guessing as a login', async t => {
+  const { manage, logIn, events } = await createAccount(createWorld().ports, { loginAttempts: 2 })
+  await t.rejects(logIn('wrong'), { code: 'invalid_grant' })
+  events.length = 0
+  await t.rejects(manage({}, { password: 'wrong' }), { code: 'access_denied' })
+  await t.rejects(manage(), { code: 'too_many_attempts' })
+  await t.rejects(manage({}, { username: '' }), { code: 'access_denied' })
+  t.strictSame(
+    events.map(event => [event.event, 'client' in event, 'reason' in event && event.reason]),
+    [
+      ['login.failed', false, 'wrong_password'],
+      ['login.throttled', false, 'username_and_address'],
+      ['login.failed', false, 'impossible']
+    ]
+  )
+})
+
+t.test('a hundred logins are shown, and the rest are counted', async t => {
+  const { manage, logIn } = await createAccount(createWorld().ports)
+  for (let i = 0; i < 103; i += 1) await logIn()
+  const { logins, others } = await manage()
+  t.strictSame([logins.length, others], [100, 3])
+})
+
+t.test('a user who is removed while the account is changed is none', async t => {
+  for (const [changes, method] of [
+    [{ end: 'all' }, 'revoke'],
+    [{ newPassword: 'another' }, 'setPassword']
+  ] as const) {
+    const { ports } = createWorld()
+    const account = await createAccount({ ...ports, users: { ...ports.users, [method]: async () => false } })
+    await t.rejects(account.manage(changes), { code: 'access_denied' })
+  }
+})
+
+t.test('a login that ends by itself while the account is changed is told once', async t => {
+  const { ports } = createWorld()
+  const { manage, logIn, events } = await createAccount({
+    ...ports,
+    grants: { ...ports.grants, revoke: async () => false }
+  })
+  await logIn()
+  events.length = 0
+  t.equal((await manage({ end: 'all' })).ended, 0)
+  t.strictSame(events, [])
+})
+
+t.test('whoever holds an access token of a user learns who that is', async t => {
+  await onEveryStore(t, async (t, stores) => {
+    const { useCases, logIn, user, isOpen, client, events } = await createAccount(stores)
+    const { accessToken } = await logIn()
+    const { username } = user
+    t.match(await useCases.whoAmI(accessToken), { id: Number, username })
+    await t.rejects(useCases.whoAmI(), { code: 'token_required' })
+    await t.rejects(useCases.whoAmI('x'.repeat(32)), { code: 'invalid_token' })
+    await useCases.changeClient(client.id, { grantTypes: ['client_credentials'] })
+    const own = await useCases.requestToken([{ id: client.id, secret: 'a-secret-of-more-than-24-characters' }], {
+      ...blankRequest,
+      grantType: 'client_credentials'
+    })
+    t.ok(await isOpen(own))
+    await t.rejects(useCases.whoAmI(own.accessToken), { code: 'insufficient_scope' })
+    events.length = 0
+    await useCases.removeUser(username)
+    await t.rejects(useCases.whoAmI(accessToken, PLACE), { code: 'invalid_token' })
+    t.match(events.at(-1), { event: 'bearer.refused', address: '192.0.2.1', reason: 'unknown' })
+  })
+})
+
+t.test('a token whose grant ends while its user is looked up is invalid', async t => {
+  const { ports } = createWorld()
+  const { useCases, logIn } = await createAccount({
+    ...ports,
+    grants: { ...ports.grants, find: async () => undefined }
+  })
+  await t.rejects(useCases.whoAmI((await logIn()).accessToken), { code: 'invalid_token' })
+})
