@@ -2,28 +2,10 @@
 
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { WELL_KNOWN } from './http/routes/metadata.js'
-import {
-  buildServer,
-  type Http,
-  type Log,
-  type LogFailure,
-  localUrl,
-  type ServerOptions,
-  type TypeBox
-} from './http/server.js'
-import { createLog, createSecurityLog, type ProcessLog } from './serve/log.js'
+import { buildServer, localUrl, type ServerOptions } from './http/server.js'
 
-export {
-  buildServer,
-  createLog,
-  createSecurityLog,
-  type Http,
-  type Log,
-  type LogFailure,
-  type ProcessLog,
-  type ServerOptions,
-  type TypeBox
-}
+export { buildServer, type Http, type Log, type LogFailure, type ServerOptions, type TypeBox } from './http/server.js'
+export { createLog, createSecurityLog, type Lines, type LogOptions, type ProcessLog } from './serve/log.js'
 
 /** What the plugin takes: the options of {@link buildServer}, and where the service lies. */
 export interface HeroesPluginOptions extends ServerOptions {

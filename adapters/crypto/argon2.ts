@@ -58,8 +58,7 @@ export const createPasswordHasher = ({
   requireInteger('concurrency', concurrency, 1)
   requireInteger('queue', queue, 0)
   const { memoryCost, timeCost, parallelism } = parameters
-  // The package refuses costs that are too low at each hash, and cuts off fractions and what is beyond 32 bits, which would
-  // make every hash stale.
+  // The package cuts off fractions and what is beyond 32 bits, which would make every hash stale.
   requireInteger('parallelism', parallelism, 1, MOST_LANES)
   requireInteger('memoryCost', memoryCost, 8 * parallelism, MOST)
   requireInteger('timeCost', timeCost, 1, MOST)

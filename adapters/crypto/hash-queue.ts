@@ -20,11 +20,6 @@ export interface HashQueueOptions {
   readonly concurrency: number
   /** How many more calls of {@link HashQueue.run} may wait. */
   readonly capacity: number
-  /**
-   * The networks of an address, from the widest to the narrowest and as many for each: the widest take turns, and within
-   * each of them its parts do. By default each address is a network of its own.
-   */
-  readonly networksOf?: (address: string) => readonly string[]
   /** False for work that is over so soon that nobody would notice a pause after it. True by default. */
   readonly pauses?: boolean
   /** Gets the milliseconds that a piece of work has waited. */
@@ -37,82 +32,67 @@ export interface HashQueueOptions {
 const PATIENCE = 4400
 /** In milliseconds. Pauses end where one of those that wait would not begin within this time. */
 const AIM = 3900
-/** Each eighth turn belongs to the last class that waits, so that logins do not keep registrations out for ever. */
-const ONE_IN = 8
-/**
- * How long a place pauses after its work: this factor times the duration of the work times the utilization of the event
- * loop. Hashes take memory and cores from other requests, so the busier the process is, the longer it pauses.
- */
+/** Of two classes, the one with the lower rank is served first. */
+const RANKS: Readonly<Record<HashCaller['priority'], number>> = { known_login: 0, login: 1, registration: 2, rehash: 3 }
+/** Of eight turns one is a login's and one a registration's, so that those before them do not keep them out for ever. */
+const ROUND = 8
+const FAVOURED: Readonly<Record<number, number>> = { 3: RANKS.login, 7: RANKS.registration }
+// Hashes take cores from other requests, so a place pauses: the time of its work, times this and the loop's utilization.
 const PAUSE = 6
 /** Below this utilization of the event loop no place pauses. */
 const IDLE = 0.3
-/**
- * The weight of the latest piece of work in the average utilization. A single piece tells little: an idle event loop
- * that shares its core with hashes seems half busy now and then, because waiting for the core counts as busy.
- */
+/** Of the latest work in the average utilization: an idle event loop that waits for its core seems busy now and then. */
 const WEIGHT = 1 / 3
 /** In milliseconds. A shorter pause is not worth a timer, and a longer one would hold up whoever comes next. */
 const SHORTEST_PAUSE = 2
 const LONGEST_PAUSE = 250
 
+interface Party {
+  readonly name: string
+  /** How many of its calls wait. */
+  waiting: number
+  /** The number of its latest turn, or of its first call. The party with the smallest is next. */
+  turn: number
+}
+
 /** A call that waits. */
 interface Waiting {
-  readonly networks: readonly string[]
-  /** The class: calls of a lower one come first. */
+  /** Of its class. */
   readonly rank: number
+  readonly network: string
+  readonly address: string
+  /** Who takes turns in the class: the network, and within it the address. */
+  readonly parties: readonly Party[]
   readonly arrivedAt: number
   begin(): void
   refuse(): void
 }
 
-interface Network {
-  /** How many of its calls wait. */
-  waiting: number
-  /** The number of its latest turn, or of its first call: the network with the smallest is next. */
-  turn: number
-}
-
-const RANKS: Readonly<Record<HashCaller['priority'], number>> = { login: 0, rehash: 0, registration: 1 }
-
 // No library has it: the queues and semaphores of npm know priorities, and neither turns by network nor who leaves.
 export const createHashQueue = ({
   concurrency,
   capacity,
-  networksOf = address => [address],
   pauses = true,
   onBegin,
   gauge = performance
 }: HashQueueOptions): HashQueue => {
   let running = 0
-  /** In the order in which they came. A search through all of them takes a thousandth of a hash. */
+  /** In the order in which they came. A search through all of them takes a hundredth of a hash. */
   const calls = new Set<Waiting>()
   const inSpareTime: (() => void)[] = []
-  /** The networks of all that wait. */
-  const networks = new Map<string, Network>()
+  /** Of all that wait. */
+  const parties = new Map<string, Party>()
   let turn = 0
   let served = 0
   /** The utilization of the event loop while work ran, averaged with {@link WEIGHT}. */
   let utilization = 0
 
-  const networkOf = (name: string): Network => networks.get(name) ?? { waiting: 0, turn: ++turn }
-
-  const count = (call: Waiting, by: 1 | -1): void => {
-    for (const name of call.networks) {
-      const network = networkOf(name)
-      network.waiting += by
-      if (network.waiting > 0) networks.set(name, network)
-      else networks.delete(name)
-    }
-  }
-
-  const join = (call: Waiting): void => {
-    calls.add(call)
-    count(call, 1)
-  }
-
   const leave = (call: Waiting): void => {
     calls.delete(call)
-    count(call, -1)
+    for (const party of call.parties) {
+      party.waiting -= 1
+      if (party.waiting === 0) parties.delete(party.name)
+    }
   }
 
   const refuse = (call: Waiting): void => {
@@ -120,52 +100,59 @@ export const createHashQueue = ({
     call.refuse()
   }
 
-  const sizesOf = (call: Waiting): readonly number[] => call.networks.map(name => -networkOf(name).waiting)
-
   /**
-   * The call that leaves a full queue for a newcomer: the last one of the network that has most, where the newcomer's has
-   * fewer even with him, or else the last one of a class that comes after his. Undefined when nobody leaves.
+   * The call that leaves a full queue for a newcomer. It is one of the network that has most, and there of the last class,
+   * and there of the address that has most, if that network, or in his own network that address, has more than his even
+   * with him. Else it is one of the last class, if that comes after his own. Undefined when none leaves.
    */
   const displacedBy = (newcomer: Waiting): Waiting | undefined => {
     const lastFirst = [...calls].reverse()
-    const heaviest = smallest(lastFirst, call => [...sizesOf(call), -call.rank])
-    const least = smallest(lastFirst, call => [-call.rank, ...sizesOf(call)])
-    if (heaviest && outnumbers(heaviest, newcomer)) return heaviest
-    return least && least.rank > newcomer.rank ? least : undefined
+    const ofNetwork = tally(lastFirst.map(({ network }) => network))
+    const ofAddress = tally(lastFirst.map(({ address }) => address))
+    const isHeavier = ({ network, address }: Waiting): boolean =>
+      network === newcomer.network
+        ? ofAddress(address) > ofAddress(newcomer.address) + 1
+        : ofNetwork(network) > ofNetwork(newcomer.network) + 1
+    const key = (call: Waiting) => [-ofNetwork(call.network), -call.rank, -ofAddress(call.address)]
+    const later = lastFirst.filter(({ rank }) => rank > newcomer.rank)
+    return least(lastFirst.filter(isHeavier), key) ?? least(later, call => [-call.rank, ...key(call)])
   }
 
-  const outnumbers = (call: Waiting, newcomer: Waiting): boolean => {
-    const parting = call.networks.findIndex((name, level) => name !== newcomer.networks[level])
-    const [theirs = '', own = ''] = [call.networks[parting], newcomer.networks[parting]]
-    return parting !== -1 && networkOf(theirs).waiting > networkOf(own).waiting + 1
-  }
-
-  const waitForPlace = ({ address = '', priority }: HashCaller): Promise<void> =>
+  const waitForPlace = ({ address = '', network = address, priority }: HashCaller): Promise<void> =>
     new Promise((begin, reject) => {
       const call: Waiting = {
-        networks: networksOf(address),
         rank: RANKS[priority],
+        network,
+        address,
+        parties: [`${priority} ${network}`, `${priority} ${network} ${address}`].map(
+          name => parties.get(name) ?? { name, waiting: 0, turn: ++turn }
+        ),
         arrivedAt: gauge.now(),
         begin,
         refuse: () => reject(new DomainError('overloaded', 'too many logins are waiting', { retryAfterSeconds: 1 }))
       }
       if (priority === 'rehash' && calls.size > 0) return call.refuse()
+      for (const other of calls) if (other.rank === RANKS.rehash) refuse(other)
       if (calls.size >= capacity) {
         const displaced = displacedBy(call)
         if (displaced === undefined) return call.refuse()
         refuse(displaced)
       }
-      join(call)
+      calls.add(call)
+      for (const party of call.parties) {
+        party.waiting += 1
+        parties.set(party.name, party)
+      }
     })
 
   /** Takes the call whose turn it is out of the queue. */
   const takeNext = (): Waiting | undefined => {
     for (const call of calls) if (gauge.now() - call.arrivedAt > PATIENCE) refuse(call)
-    const direction = served % ONE_IN === ONE_IN - 1 ? -1 : 1
-    const next = smallest(calls, call => [direction * call.rank, ...call.networks.map(name => networkOf(name).turn)])
+    const first = FAVOURED[served % ROUND]
+    const next = least(calls, ({ rank, parties }) => [rank === first ? -1 : rank, ...parties.map(({ turn }) => turn)])
     if (next === undefined) return undefined
     served += 1
-    for (const name of next.networks) networkOf(name).turn = ++turn
+    for (const party of next.parties) party.turn = ++turn
     leave(next)
     return next
   }
@@ -219,8 +206,15 @@ export const createHashQueue = ({
   }
 }
 
+/** How often each name is there. */
+const tally = (names: readonly string[]): ((name: string) => number) => {
+  const counts = new Map<string, number>()
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
+  return name => counts.get(name) ?? 0
+}
+
 /** The call with the smallest key, which is compared element by element: the first one of several. */
-const smallest = (calls: Iterable<Waiting>, keyOf: (call: Waiting) => readonly number[]): Waiting | undefined => {
+const least = (calls: Iterable<Waiting>, keyOf: (call: Waiting) => readonly number[]): Waiting | undefined => {
   let best: { readonly call: Waiting; readonly key: readonly number[] } | undefined
   for (const call of calls) {
     const key = keyOf(call)

@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option } from 'commander'
 import { type Client, type ClientChanges, defaultGrantTypes, grantTypes } from '../../core/index.js'
 import type { CommandContext, CommandEntry, JsonOption } from './command.js'
 import { toTable } from './printable.js'
-import { readHidden, UsageError } from './terminal.js'
+import { readHidden, type Terminal, UsageError } from './terminal.js'
 
 /** Of `add` and `set`. What `--no-…` takes away is false. */
 interface ClientOptions extends JsonOption {
@@ -24,34 +24,31 @@ const several = (flags: string, description: string): Option =>
     value
   ])
 
-const SECRET_STDIN = new Option('--secret-stdin', 'read the secret (24 characters or more) instead of making one')
+const SECRET_STDIN = new Option('--secret-stdin', 'read a secret (24 or more of printable ASCII), and make none')
+
+/** Of `add` and `set`. `instead`: what `set` says of values that take the place of others. `grants`: of those alone. */
+const shared = (instead: string, grants = instead): readonly Option[] => [
+  several('--redirect-uri <uri>', `where the login page may return to${instead}; may be repeated`),
+  several('--scope <scope>', `a scope that the client is allowed${instead}; may be repeated`),
+  several('--grant <type>', `a grant type that the client may use${grants}; may be repeated`),
+  new Option('--name <text>', 'what the login page calls the client'),
+  new Option('--require-pkce', 'refuse authorization requests without PKCE (the default of `add --public`)'),
+  new Option('--no-require-pkce', 'accept authorization requests without PKCE (the default of `add --confidential`)')
+]
 
 const ADD_OPTIONS = [
   new Option('--public', 'a client without a secret').conflicts(['confidential', 'secretStdin']),
   new Option('--confidential', 'a client with a secret, shown this once'),
   SECRET_STDIN,
-  several('--redirect-uri <uri>', 'where the login page may return to; may be repeated'),
-  several('--scope <scope>', 'a scope that the client is allowed; may be repeated'),
-  several(
-    '--grant <type>',
-    `a grant type that the client may use, of ${grantTypes.join(', ')}; may be repeated; ${defaultGrantTypes.join(', ')} when none is given`
-  ),
-  new Option('--name <text>', 'what the login page calls the client'),
-  new Option('--require-pkce', 'refuse authorization requests without PKCE (the default for --public)'),
-  new Option('--no-require-pkce', 'accept authorization requests without PKCE (the default for --confidential)')
+  ...shared('', `, of ${grantTypes.join(', ')} (without any: ${defaultGrantTypes.join(', ')})`)
 ]
 
 const SET_OPTIONS = [
-  several('--redirect-uri <uri>', 'where the login page may return to, in place of the present ones; may be repeated'),
+  ...shared(', in place of the present ones'),
   new Option('--no-redirect-uri', 'remove every redirect URI: the client has no login page then'),
-  several('--scope <scope>', 'a scope that the client is allowed, in place of its present ones; may be repeated'),
   new Option('--no-scope', 'allow the client no scope'),
-  several('--grant <type>', 'a grant type that the client may use, in place of its present ones; may be repeated'),
   new Option('--no-grant', 'allow the client no grant type: a confidential one may still introspect tokens'),
-  new Option('--name <text>', 'what the login page calls the client'),
-  new Option('--no-name', 'the login page calls the client by its id'),
-  new Option('--require-pkce', 'refuse authorization requests without PKCE'),
-  new Option('--no-require-pkce', 'accept authorization requests without PKCE')
+  new Option('--no-name', 'the login page calls the client by its id')
 ]
 
 /** Nine digits: `rotateSecret` takes no more. */
@@ -61,102 +58,99 @@ const wholeSeconds = (text: string): number => {
   return Number(text)
 }
 
+const readSecret = async (terminal: Terminal, isGiven: true | undefined): Promise<string | undefined> =>
+  isGiven ? readHidden(terminal, 'Secret') : undefined
+
 const ROTATE_OPTIONS = [
   new Option('--keep-old <seconds>', 'for how long the present secret stays valid').default(0).argParser(wholeSeconds),
   SECRET_STDIN
 ]
 
-export const clientCommands = ({ terminal, show }: CommandContext): readonly CommandEntry[] => {
-  const readSecret = async (isGiven: true | undefined): Promise<string | undefined> =>
-    isGiven ? readHidden(terminal, 'Secret') : undefined
-  return [
-    {
-      words: 'add <id>',
-      description: 'registers a client',
-      options: ADD_OPTIONS,
-      action: async (id: string, options: ClientOptions) => {
-        if (!options.public && !options.confidential) throw new UsageError('give either --public or --confidential')
-        const given = await readSecret(options.secretStdin)
-        await show(options, async useCases => {
-          const { client, secret } = await useCases.addClient({
-            id,
-            secret: options.public ? undefined : (given ?? { generate: true }),
-            redirectUris: options.redirectUri || undefined,
-            allowedScopes: options.scope || [],
-            grantTypes: options.grant || undefined,
-            name: options.name === false ? undefined : options.name,
-            requirePkce: options.requirePkce ?? options.public === true
-          })
-          const shown = given === undefined ? secret : undefined
-          const secretLines = shown === undefined ? [] : [`Its secret, shown this once: ${shown}`]
-          return [{ id, secret: shown, ...ofClient(client) }, [`The client ${id} is registered.`, ...secretLines]]
+export const clientCommands = ({ terminal, show }: CommandContext): readonly CommandEntry[] => [
+  {
+    words: 'add <id>',
+    description: 'registers a client',
+    options: ADD_OPTIONS,
+    action: async (id: string, options: ClientOptions) => {
+      if (!options.public && !options.confidential) throw new UsageError('give either --public or --confidential')
+      const given = await readSecret(terminal, options.secretStdin)
+      await show(options, async useCases => {
+        const { client, secret } = await useCases.addClient({
+          id,
+          secret: options.public ? undefined : (given ?? { generate: true }),
+          ...chosenBy(options)
         })
-      }
-    },
-    {
-      words: 'list',
-      description: 'lists the clients',
-      action: (options: JsonOption) =>
-        show(options, async useCases => {
-          const found = await useCases.listClients()
-          return [found.map(toJson), toLines(found)]
-        })
-    },
-    {
-      words: 'show <id>',
-      description: 'shows a client',
-      action: (id: string, options: JsonOption) =>
-        show(options, async useCases => {
-          const client = await useCases.findClient(id)
-          return [toJson(client), toLines([client])]
-        })
-    },
-    {
-      words: 'set <id>',
-      description: 'changes a client',
-      options: SET_OPTIONS,
-      action: async (id: string, options: ClientOptions) => {
-        const { redirectUri, scope, grant, name, requirePkce } = options
-        const changes: ClientChanges = {
-          ...(redirectUri !== undefined && { redirectUris: redirectUri || [] }),
-          ...(scope !== undefined && { allowedScopes: scope || [] }),
-          ...(grant !== undefined && { grantTypes: grant || [] }),
-          ...(name !== undefined && { name: name === false ? undefined : name }),
-          ...(requirePkce !== undefined && { requirePkce })
-        }
-        if (Object.keys(changes).length === 0) throw new UsageError('say what to change')
-        await show(options, async useCases => {
-          const client = await useCases.changeClient(id, changes)
-          return [toJson(client), toLines([client])]
-        })
-      }
-    },
-    {
-      words: 'rotate-secret <id>',
-      description: 'gives a confidential client a new secret',
-      options: ROTATE_OPTIONS,
-      action: async (id: string, options: JsonOption & { keepOld: number; secretStdin?: true }) => {
-        const given = await readSecret(options.secretStdin)
-        await show(options, async useCases => {
-          const secret = await useCases.rotateSecret(id, given, options.keepOld)
-          return given === undefined
-            ? [{ id, secret }, [`Its new secret, shown this once: ${secret}`]]
-            : [{ id }, [`The client ${id} has its new secret.`]]
-        })
-      }
-    },
-    {
-      words: 'remove <id>',
-      description: 'removes a client and ends every code and token of it',
-      confirms: id => [`Remove the client ${id} with every code and token of it?`, `the client ${id} is not removed`],
-      action: (id: string, options: JsonOption) =>
-        show(options, async useCases => {
-          await useCases.removeClient(id)
-          return [{ id }, [`The client ${id} is removed.`]]
-        })
+        const shown = given === undefined ? secret : undefined
+        const secretLines = shown === undefined ? [] : [`Its secret, shown this once: ${shown}`]
+        return [{ id, secret: shown, ...ofClient(client) }, [`The client ${id} is registered.`, ...secretLines]]
+      })
     }
-  ]
-}
+  },
+  {
+    words: 'list',
+    description: 'lists the clients',
+    action: (options: JsonOption) =>
+      show(options, async useCases => {
+        const found = await useCases.listClients()
+        return [found.map(toJson), toLines(found)]
+      })
+  },
+  {
+    words: 'show <id>',
+    description: 'shows a client',
+    action: (id: string, options: JsonOption) =>
+      show(options, async useCases => {
+        const client = await useCases.findClient(id)
+        return [toJson(client), toLines([client])]
+      })
+  },
+  {
+    words: 'set <id>',
+    description: 'changes a client',
+    options: SET_OPTIONS,
+    action: async (id: string, options: ClientOptions) => {
+      const changes = chosenBy(options)
+      if (Object.keys(changes).length === 0) throw new UsageError('say what to change')
+      await show(options, async useCases => {
+        const client = await useCases.changeClient(id, changes)
+        return [toJson(client), toLines([client])]
+      })
+    }
+  },
+  {
+    words: 'rotate-secret <id>',
+    description: 'gives a confidential client a new secret',
+    options: ROTATE_OPTIONS,
+    action: async (id: string, options: JsonOption & { keepOld: number; secretStdin?: true }) => {
+      const given = await readSecret(terminal, options.secretStdin)
+      await show(options, async useCases => {
+        const secret = await useCases.rotateSecret(id, given, options.keepOld)
+        return given === undefined
+          ? [{ id, secret }, [`Its new secret, shown this once: ${secret}`]]
+          : [{ id }, [`The client ${id} has its new secret.`]]
+      })
+    }
+  },
+  {
+    words: 'remove <id>',
+    description: 'removes a client and ends every code and token of it',
+    confirms: id => [`Remove the client ${id} with every code and token of it?`, `the client ${id} is not removed`],
+    action: (id: string, options: JsonOption) =>
+      show(options, async useCases => {
+        await useCases.removeClient(id)
+        return [{ id }, [`The client ${id} is removed.`]]
+      })
+  }
+]
+
+/** What the options say of a client, with keys for those alone that are given. */
+const chosenBy = ({ redirectUri, scope, grant, name, requirePkce }: ClientOptions): ClientChanges => ({
+  ...(redirectUri !== undefined && { redirectUris: redirectUri || [] }),
+  ...(scope !== undefined && { allowedScopes: scope || [] }),
+  ...(grant !== undefined && { grantTypes: grant || [] }),
+  ...(name !== undefined && { name: name === false ? undefined : name }),
+  ...(requirePkce !== undefined && { requirePkce })
+})
 
 const ofClient = ({ redirectUris, allowedScopes, grantTypes, name, requirePkce }: Client) => ({
   redirectUri: redirectUris[0],

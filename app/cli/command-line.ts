@@ -105,13 +105,11 @@ export const runCommand = async (
     }
   }
 
-  try {
-    return await run()
-  } catch (error) {
+  return run().catch((error: unknown) => {
     if (error instanceof InterruptedError) return INTERRUPTED
     refuse(describe(error))
     return error instanceof SettingError || error instanceof UsageError ? 2 : 1
-  }
+  })
 }
 
 const serviceCommands = ({ env, terminal, show }: CommandContext, openApi: OpenApi): readonly CommandEntry[] => [

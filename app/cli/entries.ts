@@ -30,7 +30,7 @@ export async function* readLines(input: AsyncIterable<Buffer | string>): AsyncGe
     length = 0
     parts = []
     if (bytes === undefined) return { number, fault: `it is longer than ${LONGEST} bytes` }
-    const text = decode(bytes)
+    const text = attempt(() => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
     if (text === undefined) return { number, fault: 'it is not UTF-8' }
     return { number, value: number === 1 && text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text }
   }
@@ -48,9 +48,10 @@ export async function* readLines(input: AsyncIterable<Buffer | string>): AsyncGe
   if (length > 0) yield take()
 }
 
-const decode = (bytes: Buffer): string | undefined => {
+/** Undefined when it throws. */
+const attempt = <T>(read: () => T): T | undefined => {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+    return read()
   } catch {
     return undefined
   }
@@ -60,21 +61,15 @@ const decode = (bytes: Buffer): string | undefined => {
 export async function* readJsonLines(lines: AsyncIterable<Entry<string>>): AsyncGenerator<Entry<unknown>> {
   for await (const line of lines) {
     if ('fault' in line) yield line
-    else if (line.value.trim() !== '') yield parseJson(line.number, line.value)
+    else if (line.value.trim() !== '') {
+      const value: unknown = attempt(() => JSON.parse(line.value))
+      yield value === undefined ? { number: line.number, fault: 'it is not JSON' } : { number: line.number, value }
+    }
   }
 }
 
-const parseJson = (number: number, text: string): Entry<unknown> => {
-  try {
-    return { number, value: JSON.parse(text) }
-  } catch {
-    return { number, fault: 'it is not JSON' }
-  }
-}
-
-/** A field in quotes may have line breaks. A name has 255 characters at most, so no valid field has as many or is as long. */
+/** A field in quotes may have line breaks. A name has 255 characters at most, so no valid row has more lines. */
 const MOST_LINES = 256
-const MOST_CHARACTERS = 65_536
 
 /**
  * The rows of CSV (RFC 4180) as objects with the keys of the header. The header must be made of `known` keys and have
@@ -95,32 +90,18 @@ export async function* readCsv(
   if (!isSound) {
     throw new Error(`line 1: the header must name the columns, of which there may be: ${known.join(', ')}`)
   }
-  for await (const row of rows) {
-    if ('fault' in row) {
-      yield row
-      continue
-    }
-    const { number, value: fields } = row
+  const toEntry = (number: number, fields: readonly string[]): Entry<unknown> => {
     if (fields.length === header.length) {
-      yield { number, value: Object.fromEntries(header.map((key, index) => [key, fields[index]])) }
-      continue
+      return { number, value: Object.fromEntries(header.map((key, index) => [key, fields[index]])) }
     }
     const count = `${fields.length} ${fields.length === 1 ? 'field' : 'fields'}`
-    yield { number, fault: `it has ${count}, and the header has ${header.length}` }
+    return { number, fault: `it has ${count}, and the header has ${header.length}` }
   }
+  for await (const row of rows) yield 'fault' in row ? row : toEntry(row.number, row.value)
 }
 
 async function* readRows(lines: AsyncIterable<Entry<string>>): AsyncGenerator<Entry<readonly string[]>> {
   const { parse } = await import('csv-parse/sync')
-  const parseRow = (text: string): readonly string[] | undefined => {
-    try {
-      // Quotes that are even in number leave no line break outside of them, so there is one row.
-      return parse(text, { record_delimiter: '\n', relax_column_count: true })[0]
-    } catch {
-      return undefined
-    }
-  }
-
   const unread = lines[Symbol.asyncIterator]()
   /** Lines that were read for a row to which they do not belong. */
   let ahead: Entry<string>[] = []
@@ -140,22 +121,20 @@ async function* readRows(lines: AsyncIterable<Entry<string>>): AsyncGenerator<En
       const more = await next()
       if (more === undefined) break
       further.push(more)
-      if ('fault' in more || text.length + more.value.length >= MOST_CHARACTERS) break
+      if ('fault' in more || text.length + more.value.length >= LONGEST) break
       text += `\n${more.value}`
       isOpen = !hasOddQuotes(more.value)
     }
-    text = text.replace(/\r$/, '')
-    if (text === '') continue
-    const fields = isOpen ? undefined : parseRow(text)
-    if (fields === undefined) {
-      ahead = [...further, ...ahead]
-      yield { number, fault: 'it is not CSV: a quote is in the wrong place' }
-    } else yield { number, value: fields }
+    const row = text.replace(/\r$/, '')
+    if (row === '') continue
+    // Quotes that are even in number leave no line break outside of them, so it is one row.
+    const options = { record_delimiter: '\n', relax_column_count: true }
+    const fields: readonly string[] | undefined = isOpen ? undefined : attempt(() => parse(row, options)[0])
+    if (fields === undefined) ahead = [...further, ...ahead]
+    yield fields === undefined
+      ? { number, fault: 'it is not CSV: a quote is in the wrong place' }
+      : { number, value: fields }
   }
 }
 
-const hasOddQuotes = (text: string): boolean => {
-  let odd = false
-  for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', at + 1)) odd = !odd
-  return odd
-}
+const hasOddQuotes = (text: string): boolean => text.split('"').length % 2 === 0

@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
 import type { ImportOutcome } from '../../core/index.js'
 import type { Administration } from '../control/protocol.js'
 import type { CommandContext, JsonOption } from './command.js'
@@ -28,7 +28,6 @@ export const runImport = async <Item>(
   options: JsonOption
 ): Promise<void> => {
   const counts = { imported: 0, present: 0, refused: 0 }
-  const source = await openSource(file, terminal.stdin)
 
   const flush = async (useCases: Administration, batch: readonly Entry<Item>[]): Promise<void> => {
     const sound = batch.filter(entry => 'value' in entry)
@@ -44,26 +43,19 @@ export const runImport = async <Item>(
     }
     counts.refused += wrong.length
     for (const { number, fault } of wrong.toSorted((a, b) => a.number - b.number)) refuse(`line ${number}: ${fault}`)
-    status.show(() => {
-      const shown = `${counts.imported + counts.present} ${many}, ${counts.refused} refused`
-      const share = source.share()
-      return share === undefined ? shown : `${drawBar(share)}  ${shown}`
-    })
+    status.show(() => `${counts.imported + counts.present} ${many}, ${counts.refused} refused`)
   }
 
   await withUseCases(async useCases => {
     let batch: Entry<Item>[] = []
-    for await (const entry of readEntries(file, source.chunks, kind)) {
+    for await (const entry of readEntries(file, readChunks(file, terminal.stdin), kind)) {
       batch.push(toRecord(entry, kind))
       if (batch.length < size) continue
       await flush(useCases, batch)
       batch = []
     }
     await flush(useCases, batch)
-  }).finally(() => {
-    status.clear()
-    return source.close()
-  })
+  }).finally(status.clear)
   const count = (number: number): string => `${number} ${number === 1 ? one : many}`
   await print(options, [
     counts,
@@ -74,41 +66,18 @@ export const runImport = async <Item>(
   }
 }
 
-interface Source {
-  readonly chunks: AsyncIterable<Buffer | string>
-  /** How much of the file has been read, from 0 to 1; undefined when its length is not known. */
-  share(): number | undefined
-  close(): Promise<void>
-}
-
-/** Rejects when the file cannot be opened. */
-const openSource = async (file: string, stdin: AsyncIterable<Buffer | string>): Promise<Source> => {
-  const cannotRead = (error: unknown): Error => new Error(`${file} cannot be read: ${Object(error).message}`)
-  if (file === '-') return { chunks: stdin, share: () => undefined, close: async () => {} }
-  const handle = await open(file).catch((error: unknown) => {
-    throw cannotRead(error)
-  })
-  const { size } = await handle.stat()
-  let read = 0
-  return {
-    chunks: (async function* () {
-      try {
-        for await (const chunk of handle.createReadStream({ autoClose: false })) {
-          read += chunk.length
-          yield chunk
-        }
-      } catch (error) {
-        throw cannotRead(error)
-      }
-    })(),
-    share: () => (size === 0 ? undefined : Math.min(1, read / size)),
-    close: () => handle.close()
+/** What the file holds. Rejects when it cannot be read. */
+async function* readChunks(file: string, stdin: AsyncIterable<Buffer | string>): AsyncGenerator<Buffer | string> {
+  try {
+    yield* file === '-' ? stdin : createReadStream(file)
+  } catch (error) {
+    throw new Error(`${file} cannot be read: ${Object(error).message}`)
   }
 }
 
 const readEntries = (
   file: string,
-  chunks: Source['chunks'],
+  chunks: AsyncIterable<Buffer | string>,
   { keys, hasCsv }: Pick<Kind<unknown>, 'keys' | 'hasCsv'>
 ): AsyncIterable<Entry<unknown>> => {
   const lines = readLines(chunks)
@@ -127,11 +96,4 @@ const toRecord = <Item>(entry: Entry<unknown>, { keys, toItem }: Pick<Kind<Item>
   const isKnown = (key: string): boolean => key === 'id' || keys.includes(key)
   if (![...fields.keys()].every(isKnown)) return { number, fault: `it has a key other than ${keys.join(', ')}` }
   return { number, value: toItem(key => String(fields.get(key))) }
-}
-
-const BAR_LENGTH = 24
-
-const drawBar = (share: number): string => {
-  const full = Math.round(share * BAR_LENGTH)
-  return `[${'#'.repeat(full)}${'.'.repeat(BAR_LENGTH - full)}] ${Math.floor(share * 100)} %`
 }

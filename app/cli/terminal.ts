@@ -36,15 +36,33 @@ export class InterruptedError extends Error {
  * comes behind it is not read. Throws {@link UsageError} when the entries differ, nothing is entered, or the first line of
  * stdin is not UTF-8 or longer than 64 kB, and {@link InterruptedError}.
  */
-export const readHidden = async (terminal: Terminal, label: string): Promise<string> => {
-  if (terminal.stdin.isTTY !== true) return firstLine(terminal.stdin)
-  const ask = hiddenQuestions(terminal)
+export const readHidden = async ({ stdin, stderr }: Terminal, label: string): Promise<string> => {
+  if (stdin.isTTY !== true) return firstLine(stdin)
+  // readline echoes what is typed to its output, which goes nowhere. The prompts go to stderr: stdout has the result.
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const lines = createInterface({ input: stdin, output: nowhere, terminal: true, historySize: 0 })
+  let isInterrupted = false
+  // With the terminal in raw mode Ctrl-C is a character, and no signal.
+  lines.on('SIGINT', () => {
+    isInterrupted = true
+    lines.close()
+  })
+  // The iterator keeps a line that arrives before its prompt, so a person may paste both entries at once.
+  const entered = lines[Symbol.asyncIterator]()
+  const ask = async (prompt: string): Promise<string> => {
+    stderr.write(prompt)
+    const line = await entered.next()
+    stderr.write('\n')
+    if (isInterrupted) throw new InterruptedError()
+    if (line.done) throw new UsageError('nothing was entered')
+    return line.value
+  }
   try {
     const first = await ask(`${label}: `)
     if ((await ask(`${label} again: `)) !== first) throw new UsageError('the two entries differ')
     return first
   } finally {
-    ask.close()
+    lines.close()
   }
 }
 
@@ -100,29 +118,6 @@ const firstLine = async (stdin: NodeJS.ReadableStream): Promise<string> => {
   } catch {
     throw new UsageError('the first line of stdin is not UTF-8')
   }
-}
-
-const hiddenQuestions = ({ stdin, stderr }: Terminal): ((prompt: string) => Promise<string>) & { close(): void } => {
-  // readline echoes what is typed to its output, which goes nowhere. The prompts go to stderr: stdout has the result.
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
-  const lines = createInterface({ input: stdin, output: nowhere, terminal: true, historySize: 0 })
-  let isInterrupted = false
-  // With the terminal in raw mode Ctrl-C is a character, and no signal.
-  lines.on('SIGINT', () => {
-    isInterrupted = true
-    lines.close()
-  })
-  // The iterator keeps a line that arrives before its prompt, so a person may paste both entries at once.
-  const entered = lines[Symbol.asyncIterator]()
-  const ask = async (prompt: string): Promise<string> => {
-    stderr.write(prompt)
-    const line = await entered.next()
-    stderr.write('\n')
-    if (isInterrupted) throw new InterruptedError()
-    if (line.done) throw new UsageError('nothing was entered')
-    return line.value
-  }
-  return Object.assign(ask, { close: () => lines.close() })
 }
 
 /** Writes lines and, on a terminal, a status below them that changes in its place. */

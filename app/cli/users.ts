@@ -70,11 +70,7 @@ const PREDECESSOR_USERS: Kind<PredecessorUser> = {
   hasCsv: false,
   // Each of them takes a hash of some 10 ms: a batch takes about a second.
   batch: 100,
-  toItem: textOf => ({
-    username: textOf('username'),
-    hashedPassword: textOf('hashedpassword'),
-    salt: textOf('salt')
-  }),
+  toItem: textOf => ({ username: textOf('username'), hashedPassword: textOf('hashedpassword'), salt: textOf('salt') }),
   store: (useCases, users) => useCases.importUsers(users)
 }
 

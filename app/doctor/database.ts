@@ -1,6 +1,6 @@
 import type { Inspected, InspectedDatabase } from '../compose.js'
 import type { DatabaseSettings, ServerSettings } from '../settings/settings.js'
-import { type Finding, fine, isThisMachine, type Judgement, lacksNameIndex, risky, wrong } from './advice.js'
+import { count, type Finding, fine, isThisMachine, type Judgement, lacksNameIndex, risky, wrong } from './advice.js'
 
 /** What is to be said of a database that could be looked at. */
 export const judgeDatabase = (
@@ -9,30 +9,33 @@ export const judgeDatabase = (
   migrate: boolean,
   workers: number
 ): readonly Finding[] => {
-  if (found === 'in use') {
-    const judgement = fine('another process, such as the running service, has the database')
-    return [{ check: 'DATA_DIR', ...judgement, advice: 'stop it to have the database checked too' }]
-  }
-  if (found === 'absent') {
-    const judgement = migrate
-      ? fine('there is no database yet, and the first start makes it')
-      : wrong('there is no database yet', 'run `heroes migrate`, or leave MIGRATE unset')
-    return [{ check: 'DATA_DIR', ...judgement }]
-  }
+  if (typeof found === 'string') return [{ check: 'DATA_DIR', ...judgeAbsence(found, migrate) }]
   if (database.kind === 'embedded') {
     return [
       { check: 'DATA_DIR', ...fine('the database opens') },
       { check: 'schema', ...judgeSchema(found, migrate) }
     ]
   }
+  const context = { ...found, database, migrate, workers }
   return Object.entries(SERVER_CHECKS).flatMap(([check, judge]) => {
-    const judgement = judge(found, database, migrate, workers)
+    const judgement = judge(context)
     return judgement === undefined ? [] : [{ check, ...judgement }]
   })
 }
 
+const MIGRATE = 'run `heroes migrate`, or leave MIGRATE unset'
+
+const judgeAbsence = (why: 'absent' | 'in use', migrate: boolean): Judgement => {
+  if (why === 'in use') {
+    return fine('another process, such as the running service, has the database', 'stop it to have it checked too')
+  }
+  const absent = 'there is no database yet'
+  return migrate ? fine(`${absent}, and the first start makes it`) : wrong(absent, MIGRATE)
+}
+
 const MOST_OFFSET_SECONDS = 5
 const WITHOUT_PREPARING = 'set it to false, and statement_timeout and lock_timeout for the role'
+const WITH_TLS = 'add sslmode=verify-full to DATABASE_URL'
 /** PostgreSQL's default. */
 const SMALL_BUFFERS = 128 * 1024 * 1024
 
@@ -42,41 +45,35 @@ const judgeSchema = ({ schema, mayMigrate }: InspectedDatabase, migrate: boolean
   }
   if (schema.later) return risky('a later version of the service has migrated it', 'run that version')
   if (schema.pending === 0) return fine('every migration is applied')
-  const pending = `${schema.pending} ${schema.pending === 1 ? 'migration is' : 'migrations are'} pending`
-  if (!migrate) return wrong(pending, 'run `heroes migrate`, or leave MIGRATE unset')
-  return mayMigrate
-    ? fine(`${pending}, and the next start applies them`)
-    : wrong(
-        `${pending}, and the role may not apply them`,
-        schema.applied
-          ? 'run `heroes migrate` as the role that owns the tables, with `create` on their schema'
-          : 'run `heroes migrate` as a role with `create` on the database and on its schema, or give this role both'
-      )
+  const pending = `${count(schema.pending, 'migration is', 'migrations are')} pending`
+  if (!migrate) return wrong(pending, MIGRATE)
+  if (mayMigrate) return fine(`${pending}, and the next start applies them`)
+  return wrong(
+    `${pending}, and the role may not apply them`,
+    schema.applied
+      ? 'run `heroes migrate` as the role that owns the tables, with `create` on their schema'
+      : 'run `heroes migrate` as a role with `create` on the database and on its schema, or give this role both'
+  )
 }
 
-/** Undefined when there is nothing to judge. */
-type Judge = (
-  facts: InspectedDatabase,
-  database: ServerSettings,
-  migrate: boolean,
-  workers: number
-) => Judgement | undefined
+interface ServerContext extends InspectedDatabase {
+  readonly database: ServerSettings
+  readonly migrate: boolean
+  readonly workers: number
+}
 
-/** What is judged of a server, in the order in which it is told. */
-const SERVER_CHECKS: Readonly<Record<string, Judge>> = {
+/** What is judged of a server, in the order in which it is told. Undefined when there is nothing to judge. */
+const SERVER_CHECKS: Readonly<Record<string, (context: ServerContext) => Judgement | undefined>> = {
   server: ({ version }) => fine(`PostgreSQL ${version} answers`),
   encoding: ({ encoding }) =>
     encoding === 'UTF8'
       ? fine('UTF8')
       : wrong(`${encoding} lacks characters that names may have`, "make a database with encoding 'UTF8'"),
-  writes: ({ takesWrites }) =>
-    takesWrites
-      ? fine('the database takes them')
-      : wrong(
-          'the database takes none: it is a standby or read-only',
-          'name the primary, or add target_session_attrs=read-write to DATABASE_URL'
-        ),
-  schema: (facts, _database, migrate) => judgeSchema(facts, migrate),
+  writes: ({ takesWrites }) => {
+    const remedy = 'name the primary, or add target_session_attrs=read-write to DATABASE_URL'
+    return takesWrites ? fine('the database takes them') : wrong('it takes none: it is a standby or read-only', remedy)
+  },
+  schema: context => judgeSchema(context, context.migrate),
   privileges: ({ schema, missing }) => {
     if (schema?.applied === false) return undefined
     if (missing.length === 0) return fine('the role may read and change every table')
@@ -86,70 +83,48 @@ const SERVER_CHECKS: Readonly<Record<string, Judge>> = {
     if (schema?.applied !== true) return undefined
     return nameIndex === undefined ? fine('there is an index for parts of names') : lacksNameIndex(nameIndex)
   },
-  fsync: ({ fsync }) =>
-    fsync ? fine('on') : wrong('off: a crash of the machine may destroy the database', 'turn it on'),
-  full_page_writes: ({ fullPageWrites }) =>
-    fullPageWrites
-      ? fine('on')
-      : risky('off: a crash may leave half-written pages', 'turn it on, unless the file system writes pages whole'),
-  synchronous_commit: ({ synchronousCommit }) =>
-    synchronousCommit
-      ? fine('on')
-      : risky('off: a crash may undo what was answered, a revocation too', 'turn it on for this database'),
+  fsync: ({ fsync }) => (fsync ? fine('on') : wrong('off: a crash may destroy the database', 'turn it on')),
+  full_page_writes: ({ fullPageWrites: isOn }) =>
+    isOn ? fine('on') : risky('off: a crash may leave half pages', 'turn it on, unless the disk writes pages whole'),
+  synchronous_commit: ({ synchronousCommit: isOn }) =>
+    isOn ? fine('on') : risky('off: a crash may undo what was answered, a revocation too', 'turn it on'),
   shared_buffers: ({ sharedBufferBytes: bytes }) => {
-    const size = `${Math.round(bytes / 1024 / 1024)} MB`
-    return bytes > SMALL_BUFFERS
-      ? fine(size)
-      : risky(`${size} are few for many tokens`, "set it to a quarter of the server's memory")
+    const [size, remedy] = [`${Math.round(bytes / 1024 / 1024)} MB`, "set it to a quarter of the server's memory"]
+    return bytes > SMALL_BUFFERS ? fine(size) : risky(`${size} are few for many tokens`, remedy)
   },
-  DATABASE_POOL: ({ connections: { most, others } }, { pool, prepare }, _migrate, workers) => {
+  DATABASE_POOL: ({ connections: { most, others }, database: { pool, prepare }, workers }) => {
     const connections = workers === 1 ? `${pool} connections` : `${pool} connections for each of ${workers} workers`
     // A pooler in transaction mode has its own bound.
-    if (workers * pool > most && prepare) {
-      return wrong(`${connections}, and the server allows ${most} in all`, 'lower it')
-    }
-    const processes = Math.floor((most - others) / pool)
-    if (processes < workers) {
-      const left = Math.max(0, most - others)
-      return risky(
-        `${connections}, where other programs leave ${left} of ${most}`,
-        'lower it, or raise max_connections'
-      )
-    }
-    return fine(`${connections}, which the server has for ${processes} ${processes === 1 ? 'process' : 'processes'}`)
+    if (workers * pool > most && prepare) return wrong(`${connections}, and the server allows ${most}`, 'lower it')
+    const left = Math.max(0, most - others)
+    const processes = Math.floor(left / pool)
+    return processes < workers
+      ? risky(`${connections}, where others leave ${left} of ${most}`, 'lower it, or raise max_connections')
+      : fine(`${connections}, which the server has for ${count(processes, 'process', 'processes')}`)
   },
-  DATABASE_PREPARE: ({ pooled }, { prepare }) => {
+  DATABASE_PREPARE: ({ pooled, database: { prepare } }) => {
     if (!prepare) return fine('false, as a pooler in transaction mode needs it')
-    return pooled
-      ? risky(
-          'a pooler in transaction mode is in between, which does not keep the limits that the service sets',
-          WITHOUT_PREPARING
-        )
-      : fine('no pooler in transaction mode was noticed')
+    if (!pooled) return fine('no pooler in transaction mode was noticed')
+    return risky('a pooler in transaction mode does not keep the limits that the service sets', WITHOUT_PREPARING)
   },
-  TLS: ({ encrypted }, { hosts, tls: { mode, authorities } }) => {
+  TLS: ({ encrypted, database: { hosts, tls } }) => {
+    const { mode, authorities } = tls
     if (hosts.every(({ host }) => isThisMachine(host))) return fine('the database is on this machine')
-    const advice = 'add sslmode=verify-full to DATABASE_URL'
-    if (!encrypted) return risky('the connection to another machine is plain text', advice)
+    if (!encrypted) return risky('the connection to another machine is plain text', WITH_TLS)
+    const risk = (what: string): Judgement => risky(`the connection is encrypted, but ${what}`, WITH_TLS)
     if (mode !== 'verify-full' && authorities === undefined) {
-      return risky(
-        mode === 'verify-ca'
-          ? "the connection is encrypted, but any server passes whose certificate is of one of Node's own authorities"
-          : "the connection is encrypted, but the server's certificate is not checked",
-        advice
-      )
+      return mode === 'verify-ca'
+        ? risk("any server passes whose certificate is of one of Node's own authorities")
+        : risk("the server's certificate is not checked")
     }
-    return mode === 'prefer' || mode === 'allow'
-      ? risky(`the connection is encrypted, but sslmode=${mode} takes plain text as well`, advice)
-      : fine("the connection is encrypted, and the server's certificate is checked")
+    if (mode === 'prefer' || mode === 'allow') return risk(`sslmode=${mode} takes plain text as well`)
+    return fine("the connection is encrypted, and the server's certificate is checked")
   },
   clock: ({ offsetSeconds }) => {
     const off = `${Math.abs(offsetSeconds).toFixed(1)} seconds`
+    const side = offsetSeconds > 0 ? 'ahead of' : 'behind'
     return Math.abs(offsetSeconds) > MOST_OFFSET_SECONDS
-      ? wrong(
-          `the database's is ${off} ${offsetSeconds > 0 ? 'ahead of' : 'behind'} this machine's`,
-          'keep both by NTP'
-        )
+      ? wrong(`the database's is ${off} ${side} this machine's`, 'keep both by NTP')
       : fine(`within ${off} of the database's`)
   }
 }
@@ -188,29 +163,12 @@ export const describeOutage = (error: unknown): Finding => {
 const OUTAGES: readonly (readonly [codes: RegExp, message: string, advice: string, check?: string])[] = [
   [/^ECONNREFUSED$/, 'nothing listens there', 'start it, or correct the host and the port in DATABASE_URL'],
   [/^(?:ENOTFOUND|EAI_)/, 'the name of the host is not known', 'correct the host in DATABASE_URL'],
-  [
-    /^(?:CONNECT_TIMEOUT|ETIMEDOUT|EHOST|ENET)/,
-    'the host does not answer',
-    'correct the host in DATABASE_URL, or let the connection through the firewall'
-  ],
-  [
-    /^(?:28...|SASL_SIGNATURE_MISMATCH)$/,
-    'it refuses the role or its password',
-    'correct them in DATABASE_URL, or pg_hba.conf on the server'
-  ],
+  [/^(?:CONNECT_TIMEOUT|ETIMEDOUT|EHOST|ENET)/, 'the host does not answer', 'correct the host, or open the firewall'],
+  [/^(?:28...|SASL_SIGNATURE_MISMATCH)$/, 'it refuses the role or its password', 'correct them, or pg_hba.conf there'],
   [/^3D000$/, 'it has no such database', "make it, with encoding 'UTF8', or correct DATABASE_URL"],
   [/^53300$/, 'it has no connection left', 'lower DATABASE_POOL, or raise max_connections'],
-  [
-    /^(?:CONNECTION_|ECONNRESET)/,
-    'it ends the connection at once',
-    'look at its log, and whether it speaks TLS where sslmode asks for it'
-  ],
-  [
-    /^ERR_TLS_NOT_OFFERED$/,
-    'the server offers none, and sslmode asks for it',
-    'turn ssl on in the server, or correct sslmode in DATABASE_URL',
-    'TLS'
-  ],
+  [/^(?:CONNECTION_|ECONNRESET)/, 'it ends the connection at once', 'look at its log, and whether it speaks TLS'],
+  [/^ERR_TLS_NOT_OFFERED$/, 'the server offers none', 'turn ssl on in the server, or correct sslmode', 'TLS'],
   [/^57P03$/, 'it is starting or ending', 'try again in a moment'],
   [
     /^25006$/,

@@ -175,9 +175,7 @@ const readHostAndPort = (text: string): { readonly host: string; readonly port: 
  * this machine.
  */
 const pairHostsWithPorts = (hosts: readonly string[], ports: readonly string[]): readonly ServerAddress[] => {
-  if (ports.length !== 1 && ports.length !== hosts.length) {
-    throw new Error('has not as many ports as hosts')
-  }
+  if (ports.length !== 1 && ports.length !== hosts.length) throw new Error('has not as many ports as hosts')
   return hosts.map((host, index) => {
     const port = ports[ports.length === 1 ? 0 : index] || DEFAULT_PORT
     if (!/^[0-9]{1,5}$/.test(port) || Number(port) < 1 || Number(port) > 65_535) {

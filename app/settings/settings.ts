@@ -73,18 +73,14 @@ const setting = declareIn('service')
 const ofPolicy = declareIn('policy')
 const ofDatabase = declareIn('database')
 
-const MOST_ATTEMPTS = 1_000_000
+const attempts = integer(0, 1_000_000)
+const window = integer(1, 31_536_000)
 
 /** Every setting, in the order of the help. The type {@link Settings} follows from it. */
 const SETTINGS = {
   host: setting('HOST', text, '127.0.0.1', 'the address to listen on'),
   port: setting('PORT', integer(0, 65_535), 3000, 'the port to listen on; 0 picks a free one and logs it'),
-  databaseUrl: ofDatabase(
-    'DATABASE_URL',
-    databaseUrl,
-    undefined,
-    'postgres://...: a PostgreSQL server; memory: gone at exit; unset: embedded in DATA_DIR'
-  ),
+  databaseUrl: ofDatabase('DATABASE_URL', databaseUrl, undefined, 'postgres://... or memory:; unset: embedded'),
   dataDir: ofDatabase('DATA_DIR', text, './data', "the embedded database's folder, for one process at a time"),
   databasePool: ofDatabase('DATABASE_POOL', integer(1, 1000), 10, 'connections to PostgreSQL, of each worker'),
   databasePrepare: ofDatabase('DATABASE_PREPARE', boolean, true, 'false behind a transaction-mode pooler as PgBouncer'),
@@ -105,28 +101,12 @@ const SETTINGS = {
   ),
   passwordMinLength: ofPolicy('PASSWORD_MIN_LENGTH', integer(1, PASSWORD_MAX), policy.passwordMinLength, 'characters'),
   // The default depends on the machine, so the hasher computes it.
-  hashConcurrency: setting(
-    'HASH_CONCURRENCY',
-    integer(1, 3),
-    undefined,
-    'password hashes at once; the default is at least 1, at most 3',
-    'cores - 1'
-  ),
+  hashConcurrency: setting('HASH_CONCURRENCY', integer(1, 3), undefined, 'hashes at once, from 1 to 3', 'cores - 1'),
   hashQueue: setting('HASH_QUEUE', integer(0, 1_000_000), 64, 'password hashes waiting; past that 503'),
-  loginAttempts: ofPolicy(
-    'LOGIN_ATTEMPTS',
-    integer(0, MOST_ATTEMPTS),
-    policy.loginAttempts,
-    'logins per username and address in LOGIN_WINDOW; 0: no limit'
-  ),
-  loginWindowSeconds: ofPolicy('LOGIN_WINDOW', integer(1, 31_536_000), policy.loginWindowSeconds, 'seconds'),
+  loginAttempts: ofPolicy('LOGIN_ATTEMPTS', attempts, policy.loginAttempts, 'logins per name and address; 0: no limit'),
+  loginWindowSeconds: ofPolicy('LOGIN_WINDOW', window, policy.loginWindowSeconds, 'seconds in which they are counted'),
   registrationOpen: setting('REGISTRATION', openOrClosed, true, 'closed: /register is 403', 'open'),
-  registerAttempts: ofPolicy(
-    'REGISTER_ATTEMPTS',
-    integer(0, MOST_ATTEMPTS),
-    policy.registerAttempts,
-    'registrations per address in LOGIN_WINDOW; 0: no limit'
-  ),
+  registerAttempts: ofPolicy('REGISTER_ATTEMPTS', attempts, policy.registerAttempts, 'users per address; 0: no limit'),
   // A body becomes one string, and V8 has none that is longer.
   bodyLimit: setting('BODY_LIMIT', integer(1, 536_870_888), defaultBodyLimit, 'bytes of a request body'),
   bodyMemory: setting(
@@ -138,27 +118,12 @@ const SETTINGS = {
   ),
   corsOrigins: setting('CORS_ORIGINS', origins, [], 'origins whose pages may call, comma-separated', '(unset)'),
   trustProxy: setting('TRUST_PROXY', proxies, false, 'whose X-Forwarded headers are believed'),
-  metricsPort: setting(
-    'METRICS_PORT',
-    integer(0, 65_535),
-    undefined,
-    'the port of GET /metrics, for Prometheus; 0 picks one'
-  ),
+  metricsPort: setting('METRICS_PORT', integer(0, 65_535), undefined, 'the port of GET /metrics; 0 picks one'),
   workers: setting('WORKERS', workerCount, 1, 'processes that share the port; auto: as many as cores'),
   serviceName: setting('SERVICE_NAME', shownName, defaultServiceName, 'what the login page calls the service'),
   signupUrl: setting('SIGNUP_URL', pageUrl, undefined, 'where the login page sends people who have no account'),
-  resetUrl: setting(
-    'RESET_URL',
-    pageUrl,
-    undefined,
-    'where the login page sends people who have forgotten the password'
-  ),
-  drainDelaySeconds: setting(
-    'DRAIN_DELAY',
-    integer(0, 3600),
-    0,
-    'seconds from SIGTERM to the end of listening, for a balancer to notice'
-  ),
+  resetUrl: setting('RESET_URL', pageUrl, undefined, 'where it sends people who have forgotten the password'),
+  drainDelaySeconds: setting('DRAIN_DELAY', integer(0, 3600), 0, 'seconds from SIGTERM to the end of listening'),
   logLevel: setting('LOG_LEVEL', oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), 'info', 'of pino')
 }
 
@@ -198,44 +163,27 @@ const read = (env: Environment, refuse: Refuse) => {
   const database = toDatabase(valuesOf('database'))
   const { bodyMemory, metricsPort, workers, ...service } = valuesOf('service')
   const { port, bodyLimit } = service
-  const orUnset = <T>(name: string, beside: string, value: T, isAllowed: boolean, expected: string, unset: T): T => {
-    if (isAllowed) return value
-    refuse(name, `is '${env[name]}', but must be ${expected}`, beside)
-    return unset
+  const isAllowed = (name: string, beside: string, isMet: boolean, expected: string): boolean => {
+    if (!isMet) refuse(name, `is '${env[name]}', but must be ${expected}`, beside)
+    return isMet
   }
   const defaultMemory = defaultBodyMemory(bodyLimit)
   const memory = bodyMemory ?? defaultMemory
+  const leastMemory = `at least BODY_LIMIT, which is ${bodyLimit}`
   const place = database.kind === 'memory' ? 'memory:' : 'the embedded database'
+  const oneWorker = `1 on ${place}, which is for one process: name a PostgreSQL server in DATABASE_URL for more`
+  const hasRoom = isAllowed('BODY_MEMORY', 'BODY_LIMIT', memory >= bodyLimit, leastMemory)
+  const isApart = isAllowed('METRICS_PORT', 'PORT', metricsPort === 0 || metricsPort !== port, 'another port than PORT')
+  const mayShare = isAllowed('WORKERS', 'DATABASE_URL', workers === 1 || database.kind === 'server', oneWorker)
   return {
     ...service,
     database,
     policy: valuesOf('policy'),
-    bodyMemory: orUnset(
-      'BODY_MEMORY',
-      'BODY_LIMIT',
-      memory,
-      memory >= bodyLimit,
-      `at least BODY_LIMIT, which is ${bodyLimit}`,
-      defaultMemory
-    ),
+    bodyMemory: hasRoom ? memory : defaultMemory,
     /** Where `/metrics` is; undefined for nowhere. */
-    metricsPort: orUnset(
-      'METRICS_PORT',
-      'PORT',
-      metricsPort,
-      metricsPort === 0 || metricsPort !== port,
-      'another port than PORT',
-      undefined
-    ),
+    metricsPort: isApart ? metricsPort : undefined,
     /** How many processes share the port. More than one only on a PostgreSQL server. */
-    workers: orUnset(
-      'WORKERS',
-      'DATABASE_URL',
-      workers,
-      workers === 1 || database.kind === 'server',
-      `1 on ${place}, which is for one process: name a PostgreSQL server in DATABASE_URL for more`,
-      1
-    )
+    workers: mayShare ? workers : 1
   }
 }
 

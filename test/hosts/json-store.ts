@@ -43,12 +43,14 @@ interface ClientRow {
   grantTypes: readonly string[]
   name: string | null
   requirePkce: boolean
+  requireState: boolean
 }
 interface GrantRow {
   readonly id: string
   readonly userId: number | null
   readonly clientId: string
   readonly scopes: readonly string[]
+  readonly beganAt: number | null
   readonly expiresAt: number
   revoked: boolean
 }
@@ -293,18 +295,26 @@ const begin = ({ users, clients, grants }: Tables, grant: Grant, generation: num
   const present = grant.userId === undefined ? undefined : rowOf(users, grant.userId)
   if (grant.userId !== undefined && present === undefined) return false
   if (present?.generation !== generation || rowOf(clients, grant.clientId) === undefined) return false
-  const { id, userId = null, clientId, scopes, expiresAt } = grant
-  grants.push({ id, userId, clientId, scopes: [...scopes], expiresAt: expiresAt.getTime(), revoked: false })
+  const { id, userId = null, clientId, scopes, beganAt, expiresAt } = grant
+  const times = { beganAt: beganAt?.getTime() ?? null, expiresAt: expiresAt.getTime() }
+  grants.push({ id, userId, clientId, scopes: [...scopes], ...times, revoked: false })
   return true
 }
 
 /** The grant, unless it was revoked. */
 const liveGrant = ({ grants }: Tables, id: string): Grant | undefined => {
   const row = rowOf(grants, id)
-  if (row === undefined || row.revoked) return undefined
-  const { userId, clientId, scopes, expiresAt } = row
-  return { id, userId: userId ?? undefined, clientId, scopes: [...scopes], expiresAt: new Date(expiresAt) }
+  return row === undefined || row.revoked ? undefined : toGrant(row)
 }
+
+const toGrant = ({ id, userId, clientId, scopes, beganAt, expiresAt }: GrantRow): Grant => ({
+  id,
+  userId: userId ?? undefined,
+  clientId,
+  scopes: [...scopes],
+  beganAt: beganAt === null ? undefined : new Date(beganAt),
+  expiresAt: new Date(expiresAt)
+})
 
 const removeGrants = (tables: Tables, which: (grant: GrantRow) => boolean): void => {
   const removed = new Set(tables.grants.filter(which).map(({ id }) => id))
@@ -315,6 +325,22 @@ const removeGrants = (tables: Tables, which: (grant: GrantRow) => boolean): void
 
 const createGrantStore = ({ read, write }: JsonFile<Tables>): GrantStore => ({
   find: id => read(tables => liveGrant(tables, id)),
+  listOpen: (userId, at, limit) =>
+    read(({ grants, tokens }) => {
+      const isGood = ({ accessEnded, expiresAt, spent, refreshExpiresAt }: TokenRow): boolean =>
+        (!accessEnded && expiresAt > at.getTime()) || (spent === null && (refreshExpiresAt ?? 0) > at.getTime())
+      const open = grants
+        .filter(grant => grant.userId === userId && !grant.revoked)
+        .map(grant => ({ grant, tokens: tokens.filter(({ grantId }) => grantId === grant.id) }))
+        .filter(({ tokens }) => tokens.some(isGood))
+        .map(({ grant, tokens }) => ({ grant, refreshedAt: Math.max(...tokens.map(({ issuedAt }) => issuedAt)) }))
+        .sort((a, b) => (b.grant.beganAt ?? 0) - (a.grant.beganAt ?? 0) || b.refreshedAt - a.refreshedAt)
+      const logins = open.map(({ grant, refreshedAt }) => ({
+        grant: toGrant(grant),
+        refreshedAt: new Date(refreshedAt)
+      }))
+      return { open: logins.slice(0, limit), count: logins.length }
+    }),
   revoke: id =>
     write(({ grants }) => {
       const grant = rowOf(grants, id)
@@ -359,17 +385,18 @@ const createCodeStore = ({ read, write }: JsonFile<Tables>): CodeStore => {
     find: digest =>
       read(tables => {
         const row = tables.codes.find(code => code.digest === digest)
-        const grant = row && liveGrant(tables, row.grantId)
+        const grant = row && rowOf(tables.grants, row.grantId)
         if (row === undefined || grant === undefined) return undefined
         const { redirectUri, challenge, issuedAt, expiresAt, spent } = row
         return {
           digest,
-          grant,
+          grant: toGrant(grant),
           redirectUri: redirectUri ?? undefined,
           challenge: challenge ?? undefined,
           issuedAt: new Date(issuedAt),
           expiresAt: new Date(expiresAt),
-          spent
+          spent,
+          ended: grant.revoked
         }
       }),
     redeem: (digest, token) =>
@@ -419,18 +446,19 @@ const createTokenStore = ({ read, write }: JsonFile<Tables>): TokenStore => {
     findByRefresh: digest =>
       read(tables => {
         const row = byRefresh(tables, digest)
-        const grant = row && liveGrant(tables, row.grantId)
+        const grant = row && rowOf(tables.grants, row.grantId)
         if (row === undefined || grant === undefined) return undefined
         const { accessDigest, scopes, issuedAt, expiresAt, refreshExpiresAt, spent } = row
         return {
           accessDigest,
           refreshDigest: digest,
-          grant,
+          grant: toGrant(grant),
           scopes: [...scopes],
           issuedAt: new Date(issuedAt),
           expiresAt: new Date(expiresAt),
           refreshExpiresAt: refreshExpiresAt === null ? undefined : new Date(refreshExpiresAt),
-          spent: spent === null ? undefined : { at: new Date(spent.at), nonce: spent.nonce ?? undefined }
+          spent: spent === null ? undefined : { at: new Date(spent.at), nonce: spent.nonce ?? undefined },
+          ended: grant.revoked
         }
       }),
     rotate: (digest, { at, nonce }, successor) =>
@@ -501,8 +529,9 @@ const createAttemptStore = ({ read, write }: JsonFile<Tables>): AttemptStore => 
       write(tables => {
         for (const key of counted) {
           const window = windowOf(tables, key)
-          if (window !== undefined && window.count > 0) window.count -= 1
+          if (window !== undefined) window.count -= 1
         }
+        keep(tables, 'windows', ({ count }) => count > 0)
         if (cleared !== undefined) keep(tables, 'windows', ({ key }) => key !== cleared)
         if (known !== undefined) {
           const until = known.until.getTime()

@@ -6,8 +6,16 @@ const OVERLOADED = { name: 'DomainError', code: 'overloaded', retryAfterSeconds:
 
 const turn = () => new Promise<void>(resolve => setImmediate(resolve))
 
-const login = (address?: string): HashCaller => ({ address, priority: 'login' })
-const registration = (address?: string): HashCaller => ({ address, priority: 'registration' })
+/** `a1`: the address a1 in the network a. */
+const caller =
+  (priority: HashCaller['priority']) =>
+  (address?: string): HashCaller => ({ address, network: address?.slice(0, 1), priority })
+const [known, login, registration, rehash] = [
+  caller('known_login'),
+  caller('login'),
+  caller('registration'),
+  caller('rehash')
+]
 
 interface Stage {
   /** Calls with a name each, in the order in which their work began. */
@@ -172,28 +180,87 @@ t.test('in a full queue a registration takes the place of an address with severa
   t.strictSame(others.refused, ['r'])
 })
 
-/** `a1.x`: the address x in the part a1 of the network a. */
-const networksOf = (address: string): readonly string[] => [address.slice(0, 1), address.slice(0, 2), address]
-
-t.test('networks take turns, and the parts of a network within its turns', async t => {
-  const { call, begun, endAll } = stage(t, { networksOf })
+t.test('networks take turns, and the addresses of a network within its turns', async t => {
+  const { call, begun, endAll } = stage(t)
   await call('running')
-  for (const address of ['a1.x', 'a1.x', 'a1.y', 'a2.x', 'b1.x', 'b1.x']) await call(address, login(address))
+  for (const address of ['a1', 'a1', 'a1', 'a2', 'b1', 'b1', 'b1', 'b1']) await call(address, login(address))
   await endAll()
-  t.strictSame(begun, ['running', 'a1.x', 'b1.x', 'a2.x', 'b1.x', 'a1.y', 'a1.x'])
+  t.strictSame(begun, ['running', 'a1', 'b1', 'a2', 'b1', 'a1', 'b1', 'a1', 'b1'])
 })
 
-t.test('in a full queue the network that has most gives way, and within it the part that has most', async t => {
-  const { call, refused } = stage(t, { networksOf, capacity: 6 })
+t.test('a caller without a network is a network of its own', async t => {
+  const { call, begun, endAll } = stage(t)
   await call('running')
-  const addresses = ['a1.x', 'a1.y', 'a1.y', 'a2.x', 'b1.x', 'b1.x']
-  for (const [index, address] of addresses.entries()) await call(`${address} ${index}`, login(address))
-  await call('c', login('c1.x'))
-  t.strictSame(refused, ['a1.y 2'])
-  await call('a3', login('a3.x'))
-  t.strictSame(refused, ['a1.y 2', 'a1.y 1'], 'also for another part of the same network')
-  await call('a3 too', login('a3.x'))
-  t.equal(refused.at(-1), 'a3 too')
+  for (const address of ['a1', 'a1', 'a2']) await call(address, { address, priority: 'login' })
+  await endAll()
+  t.strictSame(begun, ['running', 'a1', 'a2', 'a1'])
+})
+
+t.test(
+  'known logins come before other logins, and these before registrations, but for a turn of each in eight',
+  async t => {
+    const { call, begun, endAll } = stage(t)
+    await call('running')
+    for (let i = 0; i < 5; i++) await call('r', registration(`${i}`))
+    for (let i = 0; i < 5; i++) await call('l', login(`${i}`))
+    for (let i = 0; i < 10; i++) await call('k', known(`${i % 3}`))
+    await endAll()
+    t.equal(begun.slice(1).join(''), 'kkklkkkrkkklkllrlrrr')
+  }
+)
+
+t.test('in each class a network has its own turns, whatever it is served in another class', async t => {
+  const { call, begun, end } = stage(t)
+  await call('running')
+  for (let i = 0; i < 4; i++) await call('a', login('a1'))
+  for (let i = 0; i < 4; i++) await call('b', login('b1'))
+  for (let i = 0; i < 6; i++) {
+    await end()
+    await call('A', known('a1'))
+    await end()
+  }
+  t.match(begun.slice(1).join('').replaceAll('A', ''), /^(?:ab){2,}a?$/)
+})
+
+t.test(
+  'in a full queue a newcomer takes a place of the network that has most, and there the last one of the last class',
+  async t => {
+    const { call, refused } = stage(t, { capacity: 6 })
+    await call('running')
+    for (const each of [login('a1'), registration('a2'), known('a3'), login('a4')]) await call(`${each.address}`, each)
+    for (const address of ['b1', 'b2']) await call(address, login(address))
+    await call('c1', login('c1'))
+    t.strictSame(refused, ['a2'])
+    await call('d1', registration('d1'))
+    t.strictSame(refused, ['a2', 'a4'])
+    await call('e1', known('e1'))
+    t.strictSame(refused, ['a2', 'a4', 'b2'])
+  }
+)
+
+t.test('256 addresses of one network have one place in a full queue when every other network has one', async t => {
+  const { call, refused, begun, endAll } = stage(t, { capacity: 8 })
+  await call('running')
+  for (let i = 0; i < 256; i++) await call(`a${i}`, login(`a${i}`))
+  t.equal(refused.length, 248)
+  for (const address of ['b', 'c', 'd', 'e', 'f', 'g', 'h']) await call(address, login(address))
+  t.equal(refused.length, 255)
+  await endAll()
+  t.strictSame(begun, ['running', 'a0', 'b', 'c', 'd', 'e', 'f', 'g', 'h'])
+})
+
+t.test('in a full queue a known login takes a place, also where no network has more than one', async t => {
+  const { call, begun, refused, endAll } = stage(t, { capacity: 3 })
+  await call('running')
+  for (const address of ['a', 'b', 'c']) await call(address, login(address))
+  await call('d', login('d'))
+  t.strictSame(refused, ['d'])
+  for (const address of ['e', 'a', 'f']) await call(`known ${address}`, known(address))
+  t.equal(refused.length, 4)
+  await call('known g', known('g'))
+  t.equal(refused.at(-1), 'known g')
+  await endAll()
+  t.strictSame(begun, ['running', 'known e', 'known a', 'known f'])
 })
 
 t.test('work for spare time waits for everybody else, however long, and counts as nobody', async t => {
@@ -211,17 +278,20 @@ t.test('work for spare time waits for everybody else, however long, and counts a
   t.strictSame(begun, ['running', 'r', 'spare', 'spare too'])
 })
 
-t.test('a rehash is refused as soon as anybody waits', async t => {
-  const { call, begun, refused, endAll } = stage(t)
-  const rehash: HashCaller = { address: 'a', priority: 'rehash' }
-  await call('running', login('a'))
-  await call('rehash 1', rehash)
-  await call('rehash 2', rehash)
-  await call('b', login('b'))
-  await call('rehash 3', rehash)
-  t.strictSame(refused, ['rehash 2', 'rehash 3'])
+t.test('a rehash waits only where nobody else does, and gives way to whoever comes', async t => {
+  const { call, begun, refused, end, endAll } = stage(t)
+  await call('rehash 0', rehash('a'))
+  await call('rehash 1', rehash('a'))
+  await call('rehash 2', rehash('a'))
+  t.strictSame(refused, ['rehash 2'])
+  await call('r', registration('b'))
+  t.strictSame(refused, ['rehash 2', 'rehash 1'])
+  await call('rehash 3', rehash('a'))
+  t.strictSame(refused, ['rehash 2', 'rehash 1', 'rehash 3'])
+  await end()
+  await call('rehash 4', rehash('a'))
   await endAll()
-  t.strictSame(begun, ['running', 'rehash 1', 'b'])
+  t.strictSame(begun, ['rehash 0', 'r', 'rehash 4'])
 })
 
 t.test('a call that has waited for more than 4.4 seconds is refused, and its work does not begin', async t => {
@@ -287,6 +357,13 @@ t.test(
     t.strictSame(refused, [])
   }
 )
+
+t.test('while the event loop is seldom busy, a place does not pause', async t => {
+  const { call, pauses, endAll } = stage(t, { utilization: 0.3 })
+  for (let i = 0; i < 8; i++) await call('next')
+  await endAll(40)
+  t.strictSame(pauses, [])
+})
 
 t.test('a pause is a quarter of a second at most', async t => {
   const { call, pauses, end } = stage(t, { utilization: 1 })
