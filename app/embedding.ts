@@ -5,7 +5,7 @@ import { WELL_KNOWN } from './http/routes/metadata.js'
 import { buildServer, localUrl, type ServerOptions } from './http/server.js'
 
 export { buildServer, type Http, type Log, type LogFailure, type ServerOptions, type TypeBox } from './http/server.js'
-export { createLog, createSecurityLog, type Lines, type LogOptions, type ProcessLog } from './serve/log.js'
+export { createLog, createSecurityLog, type ProcessLog } from './serve/log.js'
 
 /** What the plugin takes: the options of {@link buildServer}, and where the service lies. */
 export interface HeroesPluginOptions extends ServerOptions {
