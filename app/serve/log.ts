@@ -7,13 +7,26 @@ import type { Log } from '../http/http.js'
 import { CLIENT_LEFT, hasLeft, whenOver } from '../http/protocol/connections.js'
 import { traceIdOf } from '../http/trace.js'
 import { createFailures } from './failures.js'
+import { createLimit } from './limit.js'
 import { createOutput } from './output.js'
+
+/** What never became a request. */
+export interface UnparsedRequest {
+  /** Of the refusal. */
+  readonly status: number
+  readonly address: string | undefined
+}
 
 export interface ProcessLog extends Log {
   readonly logger: Logger
+  /** Logs what the parser of HTTP has refused, ten a second at most, and the number of the rest. */
+  requestUnparsed(refusal: UnparsedRequest): void
   /** Logs what has been counted and not logged yet. */
   readonly end: () => void
 }
+
+/** In a second. */
+const UNPARSED_LINES = 10
 
 /** A log with pino's levels and pino's format of lines. Each has the number of the worker whose log it is, if there is one. */
 export const createLog = (level: string, given?: DestinationStream, worker?: number): ProcessLog => {
@@ -22,11 +35,20 @@ export const createLog = (level: string, given?: DestinationStream, worker?: num
   const output = given ?? standardOutput(origin)
   const logger = pino({ level, base: writer, serializers: { err: describeError } }, output)
   const failures = createFailures(logger)
+  const unparsed = createLimit(UNPARSED_LINES, 1, rest => {
+    logger.info({ unparsed: rest, seconds: 1 }, 'more requests could not be read')
+  })
   return {
     logger,
     requestFailed: failures.log,
     followRequest: logger.isLevelEnabled('info') ? requestLines(output, origin) : undefined,
-    end: failures.end
+    requestUnparsed({ status, address }) {
+      if (unparsed.pass()) logger.info({ address, status }, 'a request could not be read')
+    },
+    end() {
+      failures.end()
+      unparsed.end()
+    }
   }
 }
 
@@ -74,12 +96,28 @@ const requestLines =
 /** Events that an operator should look at. */
 const WARNINGS = new Set<SecurityEvent['event']>(['login.throttled', 'grant.stolen'])
 
-/** Writes one line for each event. */
-export const createSecurityLog = (logger: Pick<Logger, 'info' | 'warn'>): Events => ({
-  emit({ requestId, ...event }) {
-    logger[WARNINGS.has(event.event) ? 'warn' : 'info']({ ...event, reqId: requestId })
+/** In a minute. Whoever sends any bearer token causes them, and they need no password. */
+const BEARER_LINES = 100
+
+/** `end` logs what has been counted and not logged yet. */
+export interface SecurityLog extends Events {
+  end(): void
+}
+
+/** Writes one line for each event, of refused bearer tokens for a hundred a minute, and the number of the rest. */
+export const createSecurityLog = (logger: Pick<Logger, 'info' | 'warn'>): SecurityLog => {
+  const bearers = createLimit(BEARER_LINES, 60, rest => {
+    logger.info({ refused: rest, seconds: 60 }, 'more bearer tokens were refused')
+  })
+  return {
+    emit({ requestId, ...event }) {
+      const name: string = event.event
+      if (name === 'bearer.refused' && !bearers.pass()) return
+      logger[WARNINGS.has(event.event) ? 'warn' : 'info']({ ...event, reqId: requestId })
+    },
+    end: bearers.end
   }
-})
+}
 
 /** Logs what is risky in a line. */
 export const createWarn =

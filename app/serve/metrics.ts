@@ -4,7 +4,7 @@ import type { Composition } from '../compose.js'
 import type { Database } from '../database.js'
 import type { Log } from '../http/http.js'
 import type { Figures } from '../http/server.js'
-import { whenAnswered } from './log.js'
+import { type UnparsedRequest, whenAnswered } from './log.js'
 
 /** The metrics of this process, in the words of Prometheus. */
 export type Metrics = ReturnType<typeof createMetrics>
@@ -81,10 +81,17 @@ export const createMetrics = () => {
     labelNames: ['reason'],
     registers
   })
+  const unparsed = new Counter({
+    name: 'heroes_requests_unparsed_total',
+    help: 'What the parser of HTTP refused, so that it never became a request.',
+    labelNames: ['status'],
+    registers
+  })
   // A series that begins at 0 shows its first event to rate() and increase().
   for (const outcome of Object.values(LOGINS)) logins.inc({ outcome }, 0)
   for (const reason of Object.values(ENDED)) ended.inc({ reason }, 0)
   for (const grant_type of grantTypes) tokens.inc({ grant_type }, 0)
+  for (const status of [400, 408, 431]) unparsed.inc({ status }, 0)
   const hashWait = new Histogram({
     name: 'heroes_hash_wait_seconds',
     help: 'Seconds that a password hash waited for its turn.',
@@ -106,6 +113,7 @@ export const createMetrics = () => {
   return {
     onHash: (seconds: number) => hashWait.observe(seconds),
     onLookups: (count: number) => batches.observe(count),
+    onUnparsed: ({ status }: UnparsedRequest) => unparsed.inc({ status }),
 
     /** Counts logins, tokens and ended grants, and emits each event to `others`. */
     counting: (others: Events): Events => ({

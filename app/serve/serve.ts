@@ -5,13 +5,14 @@ import { type Composition, compose, lacksWrites, mayPrepareLater, prepareSchema 
 import { listenForCommands } from '../control/service.js'
 import type { NameIndexLack } from '../database.js'
 import { keptSecret, lacksNameIndex, startWarnings } from '../doctor/advice.js'
+import { connectionsFor, fewConnections } from '../doctor/open-files.js'
 import type { Settings } from '../settings/settings.js'
 import { startBackgroundJobs } from './background-jobs.js'
 import { createDrain } from './drain.js'
 import { ENDING } from './failures.js'
 import { isForTrials, registerFirstClient } from './first-client.js'
 import { listen, serveMetrics } from './listen.js'
-import { createLog, createSecurityLog, createWarn } from './log.js'
+import { createLog, createSecurityLog, createWarn, type UnparsedRequest } from './log.js'
 import type { Metrics } from './metrics.js'
 import { createServer, publicUrlOf } from './service.js'
 import type { Stop } from './stop.js'
@@ -71,7 +72,12 @@ const runServer = async (parts: Parts, lacks: readonly NameIndexLack[] | undefin
   let { port } = settings
   const publicUrl = (): string => publicUrlOf(settings, port)
   const measured = metrics?.measuring(log) ?? log
-  const http = createServer(settings, { useCases, log: measured, publicUrl, ready })
+  const onUnparsed = (refusal: UnparsedRequest): void => {
+    log.requestUnparsed(refusal)
+    metrics?.onUnparsed(refusal)
+  }
+  const maxConnections = connectionsFor(settings)
+  const http = createServer(settings, { useCases, log: measured, publicUrl, ready, maxConnections, onUnparsed })
   const drain = createDrain(http)
   // One worker does for all what is to be done once.
   const isFirst = worker === undefined || worker.number === 1
@@ -93,6 +99,8 @@ const runServer = async (parts: Parts, lacks: readonly NameIndexLack[] | undefin
     ends.push(await takeCommands(settings.database, createUseCases, events, log.logger))
     log.logger.info({ host: settings.host, port, publicUrl: publicUrl() }, 'listening')
     if (worker === undefined) startWarnings(settings).forEach(warn)
+    const few = fewConnections(maxConnections)
+    if (isFirst && few !== undefined) warn(few)
     if (isFirst) ends.push(startBackgroundJobs(useCases, database, log.logger))
     warnOfLacks(lacks)
     if (instructions) {
@@ -110,6 +118,7 @@ const runServer = async (parts: Parts, lacks: readonly NameIndexLack[] | undefin
     await Promise.all(ends.map(end => end()))
     // The last of all, so that the drain can be watched.
     await stopMetrics?.()
+    securityLog.end()
     log.end()
   }
 }

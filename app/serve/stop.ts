@@ -23,9 +23,14 @@ export const createStop = (): Stopper => {
   }
 }
 
-/** Passes every signal that asks this process to end on to `stop`, for as long as it runs. */
+/** The signals that ask the service to end. */
+export const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP']
+
+/** Passes each of these signals to this process on to `stop`, for as long as it runs. */
 export const askAtSignals = (stop: Stopper): void => {
   // `on`, not `once`: Ctrl-C in a terminal reaches both npm and the service, and npm passes its signal on to the
   // service. With no listener left, that second signal would kill the process.
-  for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, stop.ask)
+  for (const signal of SIGNALS) process.on(signal, stop.ask)
+  // Node would open its inspector.
+  process.on('SIGUSR1', () => {})
 }

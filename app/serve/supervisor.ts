@@ -1,3 +1,5 @@
+import { SIGNALS } from './stop.js'
+
 /** How a process ended. */
 export interface Ending {
   /** Null when a signal ended it, and when it never ran. */
@@ -138,7 +140,7 @@ const pauseAfter = (ended: number): number =>
   ended === 1 ? 0 : Math.min(FIRST_PAUSE_MILLISECONDS * 2 ** (ended - 2), LONGEST_PAUSE_MILLISECONDS)
 
 /** Before a worker hears signals, one that all processes get ends it. */
-const endedWell = ({ code, signal }: Ending): boolean => code === 0 || signal === 'SIGTERM' || signal === 'SIGINT'
+const endedWell = ({ code, signal }: Ending): boolean => code === 0 || SIGNALS.includes(String(signal))
 
 const inWords = ({ code, signal }: Ending): string =>
   signal === null ? `its process ended with exit code ${code}` : `its process was ended by ${signal}`

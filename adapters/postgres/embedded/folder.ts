@@ -1,12 +1,15 @@
 import {
   chmodSync,
   closeSync,
+  constants,
   existsSync,
   fchmodSync,
+  fstatSync,
   lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
+  type Stats,
   statSync
 } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -26,9 +29,13 @@ export class FolderInUseError extends FolderError {
   }
 }
 
+/** Windows lacks O_NOFOLLOW. */
+const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW = 0 } = constants
+
 /**
  * Locks the folder for this process, and makes the folder if it does not exist. Resolves with the function that frees
- * the lock. Rejects with a {@link FolderInUseError} when another process has the lock.
+ * the lock. Rejects with a {@link FolderInUseError} when another process has the lock, and with a {@link FolderError} where
+ * somebody else could have put something into the folder.
  *
  * The kernel binds the lock to the open file and frees it when the process ends, however it ends: OFD on Linux, flock
  * on macOS, LockFileEx on Windows. The lock holds between containers that share a volume, and it leaves nothing to
@@ -37,9 +44,17 @@ export class FolderInUseError extends FolderError {
 export const lockFolder = async (folder: string): Promise<() => void> => {
   const { tryLock } = await import('fs-native-extensions')
   makeFolder(folder)
+  requireOwn(folder, statSync(folder))
+  for (const name of ['lock', 'socket', 'postgres', 'postgres.new']) {
+    const path = join(folder, name)
+    requireOwn(path, lstatSync(path, { throwIfNoEntry: false }))
+  }
+  const path = join(folder, 'lock')
   // A bare descriptor, because the garbage collector closes a FileHandle, which would free the lock.
-  const file = openSync(join(folder, 'lock'), 'a+', 0o600)
+  const file = openSync(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600)
   try {
+    // It may have been put there since.
+    requireOwn(path, fstatSync(file))
     // Any user who can read the file could hold the lock.
     fchmodSync(file, 0o600)
     if (!tryLock(file)) throw new FolderInUseError(folder)
@@ -48,6 +63,17 @@ export const lockFolder = async (folder: string): Promise<() => void> => {
     throw error
   }
   return () => closeSync(file)
+}
+
+/**
+ * Throws a {@link FolderError} for a symbolic link, and for what belongs to neither the caller nor root: whoever owns it
+ * could read what the service stores, hold the lock, or answer in the service's place.
+ */
+const requireOwn = (path: string, stats: Stats | undefined): void => {
+  if (stats?.isSymbolicLink()) throw new FolderError(`${path} is a symbolic link, and none is followed; remove it`)
+  const uid = process.geteuid?.()
+  if (stats === undefined || uid === undefined || stats.uid === uid || stats.uid === 0) return
+  throw new FolderError(`${path} belongs to another user, of the id ${stats.uid}; run this as that user`)
 }
 
 /**
@@ -85,9 +111,9 @@ export const REPAIR = 'restore it whole from a backup, or move it away to start 
  * too, because it may be the place of a missing volume.
  */
 export const isCluster = (path: string): boolean => {
-  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return false
-  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory())
-    throw new FolderError(`${path} is no folder; ${REPAIR}`)
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  if (stats === undefined) return false
+  if (!stats.isDirectory()) throw new FolderError(`${path} is no folder; ${REPAIR}`)
   if (readdirSync(path).length === 0) {
     throw new FolderError(
       `the folder ${path} is empty; restore it from a backup, or remove it to start with an empty database`

@@ -1,4 +1,4 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { jsonRoutes } from '../../../app/http/bodies/json.js'
 import { HttpError } from '../../../app/http/errors.js'
 import { createLog, createSecurityLog } from '../../../app/serve/log.js'
@@ -54,6 +54,63 @@ t.test('an event is written from its own level on', async t => {
       written
     )
   }
+})
+
+/** Spans of time that end when the test says so, and the lines that are written since the last call. */
+const createTimed = (t: Test) => {
+  const spans: [end: () => void, milliseconds: number][] = []
+  t.intercept(globalThis, 'setTimeout', {
+    value: (end: () => void, milliseconds: number) => {
+      spans.push([end, milliseconds])
+      return { unref: () => {} }
+    }
+  })
+  return { ...recordLog('info'), spans, endSpan: () => spans.shift()?.[0]() }
+}
+
+t.test('what the parser refuses has a line, ten a second at most, and the rest are counted', async t => {
+  const { log, take, spans, endSpan } = createTimed(t)
+  const refuse = (count: number) => {
+    for (let i = 0; i < count; i++) log.requestUnparsed({ status: 431, address: '192.0.2.1' })
+  }
+  const line = { level: 30, address: '192.0.2.1', status: 431, msg: 'a request could not be read' }
+  const rest = (unparsed: number) => ({ level: 30, unparsed, seconds: 1, msg: 'more requests could not be read' })
+  refuse(25)
+  t.match(spans, [[Function, 1000]])
+  t.strictSame(take().map(steady), Array(10).fill(line))
+  endSpan()
+  t.strictSame(take().map(steady), [rest(15)])
+  refuse(10)
+  t.strictSame(take().map(steady), Array(10).fill(line))
+  endSpan()
+  t.strictSame(take(), [], 'nothing is told where there are none')
+  refuse(12)
+  take()
+  log.end()
+  t.strictSame(take().map(steady), [rest(2)], 'nor is any forgotten at the end')
+  log.end()
+  endSpan()
+  t.strictSame(take(), [])
+})
+
+t.test('a hundred refused bearer tokens a minute have a line, and the rest one together', async t => {
+  const { log, take, spans, endSpan } = createTimed(t)
+  const securityLog = createSecurityLog(log.logger)
+  const refuse = (count: number) => {
+    for (let i = 0; i < count; i++) securityLog.emit(JSON.parse('{"event":"bearer.refused","reason":"unknown"}'))
+  }
+  refuse(250)
+  t.match(spans, [[Function, 60_000]])
+  t.strictSame(take().map(steady), Array(100).fill({ level: 30, event: 'bearer.refused', reason: 'unknown' }))
+  securityLog.emit({ event: 'user.added', user: 1 })
+  t.equal(take().length, 1, 'other events have their lines')
+  endSpan()
+  const rest = (refused: number) => ({ level: 30, refused, seconds: 60, msg: 'more bearer tokens were refused' })
+  t.strictSame(take().map(steady), [rest(150)])
+  refuse(101)
+  t.equal(take().length, 100)
+  securityLog.end()
+  t.strictSame(take().map(steady), [rest(1)])
 })
 
 t.test('the lines of a request have the same id, which no request of another instance has', async t => {

@@ -118,6 +118,16 @@ t.test('logins, tokens and ended grants are counted, and their events are emitte
   t.ok(told.includes('login.throttled'))
 })
 
+t.test('what never became a request is counted by the status of its refusal', async t => {
+  const { metrics, read } = await createMeasured()
+  for (const status of [400, 431, 400]) metrics.onUnparsed({ status, address: '192.0.2.1' })
+  t.strictSame(await read('heroes_requests_unparsed_total'), [
+    'heroes_requests_unparsed_total{status="400"} 2',
+    'heroes_requests_unparsed_total{status="408"} 0',
+    'heroes_requests_unparsed_total{status="431"} 1'
+  ])
+})
+
 t.test('the figures of the adapters are read when somebody asks for them', async t => {
   const { metrics, read } = await createMeasured()
   let waiting = 0

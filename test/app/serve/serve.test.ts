@@ -230,6 +230,18 @@ t.test('signals that come until the very end do not end the process, and the exi
   t.equal(await ended, 0)
 })
 
+t.test('SIGHUP ends the service as SIGTERM does, and SIGUSR1 does nothing', async t => {
+  const { url, child, until, output, ended } = await serveProcess(t, { DATABASE_URL: 'memory:', DRAIN_DELAY: '3600' })
+  child.kill('SIGUSR1')
+  child.kill('SIGHUP')
+  await until(/"seconds":3600,"msg":"not ready, /)
+  t.match(await ask(`${url}/health/live`), { status: 200 })
+  child.kill('SIGHUP')
+  t.equal(await ended, 0)
+  t.match(output(), '"msg":"shutting down"')
+  t.notMatch(output(), 'Debugger')
+})
+
 t.test('a signal that comes before the service is loaded ends the start with exit code 0', withHeldFiles, async t => {
   // The settings are read before the service is loaded, and this file with them.
   const authorities = join(temporaryFolder(t), 'authorities.pem')

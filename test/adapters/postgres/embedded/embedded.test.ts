@@ -1,6 +1,16 @@
 import { type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, readdirSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync
+} from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setImmediate } from 'node:timers/promises'
@@ -232,18 +242,53 @@ t.test('a folder whose engine has crashed is free once the database is closed', 
   await (await openFolder(folder)).close()
 })
 
-t.test('an empty folder, a file and a link to nowhere in the place of the database are refused', async t => {
-  const data = t.testdir({ empty: { postgres: {} }, file: { postgres: 'x' }, link: {}, lock: { lock: {} } })
-  symlinkSync('nowhere', join(data, 'link', 'postgres'))
+t.test('an empty folder and a file in the place of the database are refused', async t => {
+  const data = t.testdir({ empty: { postgres: {} }, file: { postgres: 'x' }, lock: { lock: {} } })
   const refused = async (name: string, message: RegExp): Promise<void> => {
     await t.rejects(openEmbedded(join(data, name)), { name: 'FolderError', message })
     t.strictSame(readdirSync(join(data, name)).toSorted(), ['lock', ...(name === 'lock' ? [] : ['postgres'])])
   }
   await refused('empty', /^the folder .*postgres is empty; restore it from a backup, or remove it to start/)
   await refused('file', /^.*postgres is no folder; restore it whole from a backup, or move it away/)
-  await refused('link', /^.*postgres is no folder; restore it whole from a backup, or move it away/)
   await refused('lock', /^the folder .*lock cannot be used: E/)
 })
+
+t.test('nothing in the folder is opened through a symbolic link, and what the link names stays as it is', async t => {
+  for (const name of ['lock', 'socket', 'postgres', 'postgres.new']) {
+    const data = t.testdir({ elsewhere: 'x', folder: {} })
+    const elsewhere = join(data, 'elsewhere')
+    chmodSync(elsewhere, 0o644)
+    const path = join(data, 'folder', name)
+    for (const target of [elsewhere, 'nowhere']) {
+      symlinkSync(target, path)
+      const message = `${path} is a symbolic link, and none is followed; remove it`
+      await t.rejects(openEmbedded(join(data, 'folder')), { name: 'FolderError', message })
+      t.strictSame(readdirSync(join(data, 'folder')), [name])
+      rmSync(path)
+    }
+    t.equal(statSync(elsewhere).mode & 0o777, 0o644)
+  }
+})
+
+const root = process.geteuid?.() === 0 ? {} : { skip: 'only root can give a file away' }
+
+t.test(
+  'a folder, or anything of the service in it, that belongs to neither the caller nor root is refused',
+  root,
+  async t => {
+    const NOBODY = 65_534
+    for (const name of ['', 'lock', 'socket', 'postgres']) {
+      const data = t.testdir({ folder: { lock: '', socket: '', postgres: {} } })
+      const path = join(data, 'folder', name)
+      chownSync(path, NOBODY, NOBODY)
+      const message = `${path} belongs to another user, of the id ${NOBODY}; run this as that user`
+      await t.rejects(openEmbedded(join(data, 'folder')), {
+        name: 'FolderError',
+        message: message.replace('/ belongs', ' belongs')
+      })
+    }
+  }
+)
 
 const posix = windows ? { skip: 'Windows has neither modes nor limits' } : {}
 

@@ -1,0 +1,37 @@
+import type { Settings } from '../settings/settings.js'
+import { type Finding, risky } from './advice.js'
+
+const MOST = 10_000
+/** However low the limit is, the service can be reached. */
+const LEAST = 16
+/** Too few for a service that many use. */
+const FEW = 1000
+
+/** Files that a process has open beside its connections: its own, and those of the embedded engine, which closes some in need. */
+const OWN = 50
+const ENGINE = 200
+
+/** As POSIX systems have it. The report takes some ten milliseconds to make. Undefined where there is no limit. */
+const readLimit = (): number | undefined => {
+  const { soft } = Object(Object(process.report?.getReport()).userLimits?.open_files)
+  return typeof soft === 'number' ? soft : undefined
+}
+
+/** How many connections of clients a process takes at a time: what its limit on open files leaves. */
+export const connectionsFor = ({ database }: Pick<Settings, 'database'>, limit = readLimit()): number => {
+  if (limit === undefined) return MOST
+  const ofDatabase = database.kind === 'server' ? database.pool : database.kind === 'embedded' ? ENGINE : 0
+  return Math.max(LEAST, Math.min(MOST, limit - OWN - ofDatabase))
+}
+
+/** What is said of so many connections, if they are too few. */
+export const fewConnections = (connections: number): Finding | undefined =>
+  connections >= FEW
+    ? undefined
+    : {
+        check: 'open files',
+        ...risky(
+          `the limit on open files leaves ${connections} connections, and one beyond is closed at once`,
+          'raise the limit, with ulimit -n or LimitNOFILE of systemd'
+        )
+      }
