@@ -1,7 +1,7 @@
 import { type Origin, originOf } from './events.js'
 import type { Client } from './model.js'
 import type { AllPorts } from './ports.js'
-import { invalidClient, unauthenticated } from './refusals.js'
+import { invalidClient, malformedCredentials, unauthenticated } from './refusals.js'
 
 /** The id and the secret that a request presents. A public client sends an empty secret or none. */
 export interface ClientCredentials {
@@ -9,14 +9,19 @@ export interface ClientCredentials {
   readonly secret?: string | undefined
 }
 
+/**
+ * What a request presents: the ways to read its credentials, as a header can be read in two (RFC 6749 section 2.3.1). None when it
+ * has no credentials.
+ */
+export type PresentedCredentials = readonly ClientCredentials[] | 'malformed'
+
 /** How a client proves who it is (RFC 6749 section 2.3). */
 export interface ClientAuthentication {
   /**
-   * The client to which one of the candidates belongs. There may be several because a header can be read in two ways
-   * (RFC 6749 section 2.3.1), and none when the request has no credentials or malformed ones. Throws `invalid_client`,
-   * the same for an unknown client and a wrong secret.
+   * The client to which one of the candidates belongs. Throws `invalid_client`, the same for an unknown client and a wrong
+   * secret.
    */
-  authenticateClient(candidates: readonly ClientCredentials[], origin?: Origin): Promise<Client>
+  authenticateClient(candidates: PresentedCredentials, origin?: Origin): Promise<Client>
 }
 
 export const createClientAuthentication = ({
@@ -37,9 +42,9 @@ export const createClientAuthentication = ({
 
   return {
     async authenticateClient(candidates, origin) {
-      if (candidates.length === 0) {
+      if (candidates === 'malformed' || candidates.length === 0) {
         events.emit({ event: FAILED, ...originOf(origin), reason: 'no_credentials' })
-        throw unauthenticated()
+        throw candidates === 'malformed' ? malformedCredentials() : unauthenticated()
       }
       let known: Client | undefined
       for (const { id, secret } of candidates) {

@@ -1,4 +1,4 @@
-import type { ClientAuthentication, ClientCredentials } from './client-authentication.js'
+import type { ClientAuthentication, PresentedCredentials } from './client-authentication.js'
 import { createClientCredentialsGrant } from './client-credentials-grant.js'
 import { createCodeGrant } from './code-grant.js'
 import { DomainError } from './errors.js'
@@ -60,7 +60,7 @@ export interface TokenUseCases {
    * Authenticates the client as {@link ClientAuthentication.authenticateClient} does, and serves its request as
    * {@link issueToken} does. Throws what the two throw. What the request names is looked up at the same time.
    */
-  requestToken(candidates: readonly ClientCredentials[], request: TokenRequest): Promise<TokenAnswer>
+  requestToken(candidates: PresentedCredentials, request: TokenRequest): Promise<TokenAnswer>
 }
 
 export const createTokenUseCases = (

@@ -1,7 +1,7 @@
 export type { Account, AccountChanges, AccountUseCases } from './account.js'
 export type { Authorization, AuthorizationRequest, AuthorizeUseCases } from './authorize.js'
 export type { BearerUseCases } from './bearer.js'
-export type { ClientAuthentication, ClientCredentials } from './client-authentication.js'
+export type { ClientAuthentication, ClientCredentials, PresentedCredentials } from './client-authentication.js'
 export type { ClientUseCases, NewClient } from './clients.js'
 export { DomainError, type ErrorCode, type ErrorDetails, type Fault, type RefusalReason } from './errors.js'
 export type { Events, Origin, SecurityEvent } from './events.js'

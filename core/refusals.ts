@@ -50,6 +50,10 @@ export const unauthenticated = refusal(
   'invalid_client',
   'the client must authenticate: send its id and secret by HTTP Basic or in the form'
 )
+export const malformedCredentials = refusal(
+  'invalid_client',
+  'the Basic credentials are malformed: send the base64 of the id, a colon and the secret, in UTF-8'
+)
 export const invalidClient = refusal(
   'invalid_client',
   'the client is unknown or its secret is wrong: send the id and secret of a client by HTTP Basic or in the form'

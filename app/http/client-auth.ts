@@ -1,4 +1,4 @@
-import { type ClientCredentials, DomainError, refusals } from '../../core/index.js'
+import { DomainError, type PresentedCredentials, refusals } from '../../core/index.js'
 import type { Form } from './bodies/forms.js'
 import { siteRefusals } from './refusals.js'
 
@@ -9,10 +9,9 @@ const OTHER_SCHEME = /^(?!basic\b)/i
 /**
  * The credentials of the client, from the header or from the body (RFC 6749 section 2.3.1). A header can be read in
  * several ways: form-encoded as the RFC requires, and raw as many clients send it. Each way gives one pair of
- * credentials. Without credentials, or with malformed ones, there is no pair. A header of another scheme counts as absent.
- * Throws `invalid_request`.
+ * credentials. Without credentials there is no pair. A header of another scheme counts as absent. Throws `invalid_request`.
  */
-export const clientCredentials = (authorization: string | undefined, form: Form): readonly ClientCredentials[] => {
+export const clientCredentials = (authorization: string | undefined, form: Form): PresentedCredentials => {
   const id = form.get('client_id')
   const secret = form.get('client_secret')
   if (authorization === undefined || OTHER_SCHEME.test(authorization)) {
@@ -20,7 +19,7 @@ export const clientCredentials = (authorization: string | undefined, form: Form)
   }
   if (secret !== undefined) throw clientRefusals.twiceAuthenticated()
   const candidates = basicCredentials(authorization)
-  if (id === undefined || candidates.length === 0) return candidates
+  if (id === undefined || candidates === 'malformed') return candidates
   const agreeing = candidates.filter(candidate => candidate.id === id)
   if (agreeing.length === 0) throw clientRefusals.contradictingId()
   return agreeing
@@ -30,6 +29,7 @@ export const clientCredentials = (authorization: string | undefined, form: Form)
 export const clientRefusals = {
   ...siteRefusals,
   unauthenticated: refusals.unauthenticated,
+  malformedCredentials: refusals.malformedCredentials,
   twiceAuthenticated: () =>
     new DomainError(
       'invalid_request',
@@ -43,10 +43,10 @@ export const clientRefusals = {
   invalidClient: refusals.invalidClient
 }
 
-const basicCredentials = (authorization: string): readonly ClientCredentials[] => {
+const basicCredentials = (authorization: string): PresentedCredentials => {
   const pair = decodeUtf8(BASIC.exec(authorization)?.[1] ?? '')
   const colon = pair.indexOf(':')
-  if (colon === -1) return []
+  if (colon === -1) return 'malformed'
   const raw = { id: pair.slice(0, colon), secret: pair.slice(colon + 1) }
   if (!/[%+]/.test(pair)) return [raw]
   const id = formDecoded(raw.id)

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify'
 import { DomainError, type ErrorCode, type Fault } from '../../core/index.js'
+import { traceIdOf } from './client-address.js'
 import { type Headers, UNCACHED } from './headers.js'
 import { configAt, methodsAt } from './paths.js'
-import { traceIdOf } from './trace.js'
 
 /** The status of each error of the core, and its code of OAuth 2.0 where that is another (RFC 6749 sections 4.1.2.1, 5.2). */
 const STATUSES: Readonly<Record<ErrorCode, readonly [status: number, oauthCode?: string]>> = {

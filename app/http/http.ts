@@ -24,11 +24,17 @@ import {
   noSuchPath
 } from './errors.js'
 import { constantHeaders } from './headers.js'
-import { notePaths } from './paths.js'
-import { connectionOf, endConnection, endConnectionIfLast, endGentlyOnceSent } from './protocol/connections.js'
+import { configAt, notePaths } from './paths.js'
+import {
+  boundConnections,
+  connectionOf,
+  endConnection,
+  endConnectionIfLast,
+  endGentlyOnceSent
+} from './protocol/connections.js'
 import { createDeadlines } from './protocol/deadlines.js'
 import { CONNECTIONS, HEAD_BYTES, TIME_LIMITS } from './protocol/limits.js'
-import { createParserErrors, MALFORMED_REQUEST } from './protocol/parser-errors.js'
+import { createParserErrors, MALFORMED_REQUEST, type OnUnparsed } from './protocol/parser-errors.js'
 import { cutOffReaders } from './protocol/readers.js'
 import { doubtOfLength, faultInHead, hasBody, originForm } from './protocol/request-head.js'
 import { createScheduling } from './protocol/scheduling.js'
@@ -51,6 +57,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Advice to the client whose answer comes too late. */
     whenLate?: string
+    /** What caches are told of every answer that says nothing else, refusals too. */
+    cacheControl?: string
   }
 }
 
@@ -68,21 +76,24 @@ export interface Log {
 export interface HttpOptions {
   /** The version of the package. */
   readonly version: string
-  /** In bytes. */
+  /** In bytes; 10 MB by default. */
   readonly bodyLimit: number
-  /** In bytes: what request bodies of more than 64 kB may take, all together. */
+  /** In bytes: what request bodies of more than 64 kB may take, all together; 256 MB by default. */
   readonly bodyMemory: number
   /**
-   * Whose `X-Forwarded-For` is believed: everybody's, nobody's, or that of addresses and networks, comma-separated. Undefined
-   * where no address is looked at.
+   * Whose `X-Forwarded-For` is believed: everybody's, nobody's, or that of addresses and networks, comma-separated. Nobody's
+   * by default. Undefined where no address is looked at.
    */
   readonly trustProxy: boolean | string | undefined
   readonly log: Log
   readonly errorPage: ErrorPage
   /** The time for an answer, without the time in which the body arrives; 4.7 seconds by default. */
   readonly answerMilliseconds?: number | undefined
-  /** How long a client may take nothing of its answer; 10 seconds by default. */
+  /** In milliseconds: how long a client may take nothing of its answer; 10 seconds by default. */
   readonly readerMilliseconds?: number | undefined
+  /** How many connections may be open; 10,000 by default. One beyond them is closed at once. */
+  readonly maxConnections?: number | undefined
+  readonly onUnparsed?: OnUnparsed | undefined
 }
 
 /** Targets that the router would take for others: `/heroes/` for `/heroes/:id` with an empty id, and `*` for `/`. */
@@ -97,12 +108,14 @@ export const createHttp = ({
   log,
   errorPage,
   answerMilliseconds = TIME_LIMITS.answer,
-  readerMilliseconds = TIME_LIMITS.reader
+  readerMilliseconds = TIME_LIMITS.reader,
+  maxConnections = CONNECTIONS,
+  onUnparsed = () => {}
 }: HttpOptions): Http => {
   const headers = constantHeaders(version)
   const answerFor = createAnswerFor(errorPage, bodyLimit)
   const handleError = createErrorHandler(answerFor, log.requestFailed)
-  const parserErrors = createParserErrors(answerFor, headers)
+  const parserErrors = createParserErrors(answerFor, headers, onUnparsed)
   const largeBody = createBodyMemory(bodyMemory, bodyLimit)
   const deadlines = createDeadlines(answerMilliseconds, reply => {
     // An answer that the route's handler makes later is dropped, because its reply is sent.
@@ -187,8 +200,9 @@ export const createHttp = ({
   const beforeBody: preParsingHookHandler = (request, reply, _payload, done) => {
     const { raw, headers } = request
     if (!hasBody(raw)) {
-      // A request without a body is not judged by its type.
+      // A request without a body is judged neither by its type nor by how it writes the length 0.
       delete headers['content-type']
+      delete headers['content-length']
       return done()
     }
     const coding = headers['content-encoding']
@@ -212,11 +226,14 @@ export const createHttp = ({
   })
   notePaths(http)
 
-  http.addHook('onSend', ({ raw }, reply, _payload, done) => {
+  http.addHook('onSend', (request, reply, _payload, done) => {
+    const { raw } = request
     if (!raw.complete && hasBody(raw)) {
       discard(raw)
       endGentlyOnceSent(raw.socket)
     }
+    const { cacheControl } = configAt(request)
+    if (cacheControl !== undefined && !reply.hasHeader('cache-control')) reply.header('cache-control', cacheControl)
     // Fastify itself ends the connections of requests that arrive during the close, but not of requests under way.
     if (closing) endConnectionIfLast(reply)
     deadlines.end(reply)
@@ -225,7 +242,7 @@ export const createHttp = ({
   compressAnswers(http)
 
   cutOffReaders(http.server, readerMilliseconds)
-  http.server.maxConnections = CONNECTIONS
+  boundConnections(http.server, maxConnections, log.logger)
   // Node would leave out those behind the first two thousand, and with them the length of the body. 32 kB bound their number.
   http.server.maxHeadersCount = 0
   const inTurn = createScheduling(http.routing)

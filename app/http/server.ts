@@ -28,21 +28,8 @@ export interface Figures {
 }
 
 /** What the server is made with. Everything but the use cases has a default: that of the setting of the same meaning. */
-export interface ServerOptions {
+export interface ServerOptions extends Partial<Omit<HttpOptions, 'version' | 'errorPage' | 'answerMilliseconds'>> {
   readonly useCases: UseCases
-  /** In bytes; 10 MB by default. */
-  readonly bodyLimit?: number | undefined
-  /** In bytes: what request bodies of more than 64 kB may take, all together; 256 MB by default. */
-  readonly bodyMemory?: number | undefined
-  /**
-   * Whose `X-Forwarded-For` is believed: everybody's, nobody's, or that of addresses and networks, comma-separated.
-   * Nobody's by default.
-   */
-  readonly trustProxy?: boolean | string | undefined
-  /** By default nothing is logged. */
-  readonly log?: Log | undefined
-  /** In milliseconds: how long a client may take nothing of its answer; 10 seconds by default. */
-  readonly readerMilliseconds?: number | undefined
   /** Whether there is `/callback`, the page at the first client's redirect URI that shows the code. Only for trials. */
   readonly callbackPage?: boolean | undefined
   /** Whether the hero endpoints ask for a bearer token; true by default. */
@@ -81,7 +68,6 @@ export const buildServer = ({
   bodyMemory = defaultBodyMemory(bodyLimit),
   trustProxy = false,
   log = NO_LOG,
-  readerMilliseconds,
   callbackPage = false,
   protectHeroes = true,
   readScope,
@@ -93,15 +79,16 @@ export const buildServer = ({
   serviceName = defaultServiceName,
   signupUrl,
   resetUrl,
-  ready = async () => {}
+  ready = async () => {},
+  ...limits
 }: ServerOptions): Http => {
   const errorPage = createErrorPage(serviceName)
   const http = createHttp({
+    ...limits,
     bodyLimit: Math.min(bodyLimit, LONGEST_BODY),
     bodyMemory,
     trustProxy,
     log,
-    readerMilliseconds,
     version,
     errorPage
   })
@@ -141,15 +128,11 @@ export const localUrl = ({ server }: Pick<FastifyInstance, 'server'>): string =>
 
 /** Builds the HTTP server of the figures, which has `/metrics` and nothing else. `read` is called for each request. It does not listen. */
 export const buildMetricsServer = (
-  options: Pick<HttpOptions, 'bodyLimit' | 'bodyMemory' | 'log'>,
+  options: Pick<HttpOptions, 'bodyLimit' | 'bodyMemory' | 'log' | 'maxConnections' | 'onUnparsed'>,
   read: () => Promise<Figures>
 ): Http => {
-  const http = createHttp({
-    ...options,
-    trustProxy: undefined,
-    version,
-    errorPage: createErrorPage(defaultServiceName)
-  })
+  const errorPage = createErrorPage(defaultServiceName)
+  const http = createHttp({ ...options, trustProxy: undefined, version, errorPage })
   http.register(async http => {
     http.get('/metrics', async (_request, reply) => {
       const { contentType, text } = await read()

@@ -1,6 +1,6 @@
 import { isRedirectUri, type UseCases } from '../../core/index.js'
-import { examplePassword } from '../http/example-password.js'
-import { shellWord } from '../http/shell-word.js'
+import { shellWord } from '../http/routes/callback.js'
+import { examplePassword } from '../http/routes/register.js'
 import type { Settings } from '../settings/settings.js'
 
 /** Whether there is a first client, and the page at its redirect URI: for trials, which need no database server. */

@@ -1,12 +1,11 @@
 import { type TObject, type TSchema, Type } from '@sinclair/typebox'
 import type { FastifySchema, RouteOptions } from 'fastify'
 import { refusals } from '../../../core/index.js'
-import { DOCUMENTED } from '../documented.js'
 import { createAnswerFor, describeInvalid, type ErrorForm } from '../errors.js'
 import { createErrorPage, hasDeveloperLine } from '../pages/error-page.js'
 import { headRefusals, type Refusals } from '../refusals.js'
 import { ALWAYS, type HeaderName, named, OF_PERSONAL_PAGES, WITH_BODY } from './headers.js'
-import type { Answer, Examples, Operation } from './operation.js'
+import { type Answer, DOCUMENTED, type Examples, type Operation } from './operation.js'
 
 /** The body of an error, by the form of errors: see errors.ts. */
 export const ErrorBody = Type.Object(
@@ -74,15 +73,16 @@ const responses = (
   bodyLimit: number
 ): Record<string, object> => {
   const form = config?.errorForm ?? 'json'
+  const kept: readonly HeaderName[] = config?.cacheControl === undefined ? [] : ['Cache-Control']
   const whitelists = Object(schema?.response)
   const successes = Object.entries(answers).map(([status, answer]) => [
     status,
-    answered({ ...answer, schema: answer.schema ?? whitelists[status] })
+    answered({ ...answer, schema: answer.schema ?? whitelists[status], headers: [...kept, ...(answer.headers ?? [])] })
   ])
   const refused = refuse({ ...headRefusals, ...refusals }, form, bodyLimit)
   const failures = [...new Set(refused.map(({ status }) => status))].map(status => {
     const all = refused.filter(each => each.status === status)
-    return [status, form === 'page' ? refusalPage(status, all) : refusal(status, all, form)]
+    return [status, form === 'page' ? refusalPage(status, all) : refusal(status, all, form, kept)]
   })
   return Object.fromEntries([...failures, ...successes])
 }
@@ -144,9 +144,14 @@ const refuse = (refusals: Refusals, form: ErrorForm, bodyLimit: number): readonl
   })
 }
 
-const refusal = (status: number, refused: readonly Refused[], form: ErrorForm): object => ({
+const refusal = (
+  status: number,
+  refused: readonly Refused[],
+  form: ErrorForm,
+  headers: readonly HeaderName[]
+): object => ({
   description: MEANINGS[status],
-  headers: listed(...WITH_BODY, ...refused.flatMap(({ headers }) => headers)),
+  headers: listed(...WITH_BODY, ...headers, ...refused.flatMap(({ headers }) => headers)),
   content: {
     'application/json': {
       schema: shown(form === 'json' ? ErrorBody : OAuthErrorBody),

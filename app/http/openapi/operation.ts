@@ -12,6 +12,12 @@ export const TAGS = [
   { name: 'Documentation', description: 'The interactive page that shows this document, and what it is made of.' }
 ] as const
 
+/**
+ * The key of a schema under which keywords stand that the OpenAPI document shows and no validator sees. The core judges
+ * what they say, with texts of its own and after the order of refusals.
+ */
+export const DOCUMENTED = Symbol('documented')
+
 /** Values by a word about each. */
 export type Examples = Readonly<Record<string, unknown>>
 

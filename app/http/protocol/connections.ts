@@ -1,6 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 import { TIME_LIMITS } from './limits.js'
 
 /** What the server remembers of an open connection. */
@@ -50,6 +50,27 @@ export const connectionOf = (socket: Socket & { [CONNECTION]?: Connection }): Co
     arrivedAt: undefined
   }
   return socket[CONNECTION]
+}
+
+/**
+ * Closes connections beyond so many at once. The first is warned of at once, and those that follow once a minute, with their
+ * number.
+ */
+export const boundConnections = (server: Server, most: number, logger: Pick<FastifyBaseLogger, 'warn'>): void => {
+  let closed = 0
+  let isSilent = false
+  const warn = (): void => {
+    isSilent = closed > 0
+    if (!isSilent) return
+    logger.warn({ closed, maxConnections: most }, 'there were too many connections, and new ones were closed')
+    closed = 0
+    setTimeout(warn, TIME_LIMITS.connectionWarning).unref()
+  }
+  server.maxConnections = most
+  server.on('drop', () => {
+    closed += 1
+    if (!isSilent) warn()
+  })
 }
 
 /**

@@ -26,6 +26,8 @@ export const TIME_LIMITS = {
   idle: 72_000,
   /** How long what a client still sends is discarded, once its last answer is written. */
   discard: 2000,
+  /** The time between two warnings of too many connections. */
+  connectionWarning: 60_000,
   /** The pause between two pieces of a large body, of 64 kB mostly. So 10 MB take a third of a second. */
   piece: 2
 } as const
@@ -50,7 +52,7 @@ export const UNDER_WAY = 4
 /** How many requests may wait to be begun, of all connections together. Each takes about 4 kB. */
 export const WAITING = 10_000
 
-/** Beyond it Node drops each newcomer at once. At 10,000 connections small bodies alone can take 640 MB. */
+/** Open at a time, unless the limit on open files allows fewer. At 10,000 connections small bodies alone can take 640 MB. */
 export const CONNECTIONS = 10_000
 
 /** In bytes. A `state` of 4 kB takes 12 kB when it is percent-encoded, and Node's default for all headers is 16 kB. */

@@ -1,5 +1,6 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import { addressOf } from '../client-address.js'
 import { type AnswerFor, type Asker, HttpError, MALFORMED, noSuchPath } from '../errors.js'
 import { type Headers, UNCACHED } from '../headers.js'
 import { bodyRefusals } from '../refusals.js'
@@ -28,7 +29,13 @@ export interface ParserErrors {
   refuseTunnel(request: IncomingMessage): void
 }
 
-export const createParserErrors = (answerFor: AnswerFor, headers: Headers): ParserErrors => {
+/**
+ * Called once for a connection that has brought what cannot be read, or `CONNECT`, unless that is the body of a request that is yet
+ * to be answered, and so to be logged and counted. The address is the connection's, undefined when it is closed already.
+ */
+export type OnUnparsed = (refusal: { readonly status: number; readonly address: string | undefined }) => void
+
+export const createParserErrors = (answerFor: AnswerFor, headers: Headers, onUnparsed: OnUnparsed): ParserErrors => {
   const write = (socket: Socket, refusal: HttpError): void => {
     const answer = answerFor(refusal, 'json', NOBODY)
     // Which path was asked for is not known.
@@ -48,6 +55,11 @@ export const createParserErrors = (answerFor: AnswerFor, headers: Headers): Pars
     const connection = connectionOf(socket)
     const { latest, reading } = connection
     connection.broken = true
+    const isOfRequest = latest !== undefined && !latest.headersSent && !latest.req.complete
+    if (!isOfRequest) {
+      const { remoteAddress } = socket
+      onUnparsed({ status: refusal.status, address: remoteAddress && addressOf(remoteAddress).address })
+    }
     if (latest === undefined || latest.closed) {
       // The rest of a request that has been answered draws no second answer.
       if (latest?.req.complete !== false && socket.writable) write(socket, refusal)

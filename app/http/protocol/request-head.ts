@@ -49,11 +49,5 @@ export const doubtOfLength = ({ headers, httpVersion }: IncomingMessage): HttpEr
 const CHUNKED = /^chunked$/i
 
 // Node keeps the first of several Host headers in `headers`. Its `headersDistinct` makes an object of lists per request.
-const hasTwoHosts = (rawHeaders: readonly string[]): boolean => {
-  let hosts = 0
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at]
-    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1
-  }
-  return hosts > 1
-}
+const hasTwoHosts = (rawHeaders: readonly string[]): boolean =>
+  rawHeaders.filter((name, at) => at % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host').length > 1

@@ -2,8 +2,7 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyContextConfig, FastifyRequest } from 'fastify'
 import { DomainError, refusals, type UseCases } from '../../../core/index.js'
 import { bearerRefusals, createBearerCheck } from '../bearer.js'
-import { DOCUMENTED } from '../documented.js'
-import type { Operation } from '../openapi/operation.js'
+import { DOCUMENTED, type Operation } from '../openapi/operation.js'
 
 /** The properties of a hero beside its id: whatever is sent, stored, shown and documented follows from these. */
 const fields = {
@@ -60,6 +59,7 @@ export const createHeroAccess = (
       check: protect ? request => check(request, scope) : async () => {},
       config: operation => ({
         cors: true,
+        cacheControl: 'private',
         operation: {
           ...operation,
           tag: 'Heroes',

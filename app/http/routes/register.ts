@@ -2,11 +2,9 @@ import { type TObject, Type } from '@sinclair/typebox'
 import { DomainError, PASSWORD_MAX, refusals, USERNAME_MAX, type UseCases } from '../../../core/index.js'
 import { jsonRoutes } from '../bodies/json.js'
 import { originOf } from '../client-address.js'
-import { DOCUMENTED } from '../documented.js'
-import { examplePassword } from '../example-password.js'
 import type { Http } from '../http.js'
 import { schemaRefusals } from '../openapi/answers.js'
-import type { Operation } from '../openapi/operation.js'
+import { DOCUMENTED, type Operation } from '../openapi/operation.js'
 import { jsonRefusals, storeRefusals } from '../refusals.js'
 
 const registration = (passwordMinLength: number) =>
@@ -90,4 +88,11 @@ export const registerRoutes = (
       )
     })
   )
+}
+
+/** A password that people may try the service with. It has so many characters at least. */
+export const examplePassword = (length: number): string => {
+  let phrase = 'correct horse'
+  while (phrase.length < length) phrase += ' battery staple'
+  return phrase.slice(0, PASSWORD_MAX)
 }

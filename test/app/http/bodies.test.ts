@@ -50,6 +50,31 @@ t.test('a form route reads forms and nothing else', async t => {
   t.equal(readAnswer(untyped).status, 400)
 })
 
+t.test('wire 1.9: a request without a body is not judged by what its headers say of one', async t => {
+  const { ask } = createService({ protectHeroes: false })
+  const headers: Record<string, string>[] = [
+    { 'content-type': 'text/plain' },
+    { 'content-type': 'not a type' },
+    { 'content-type': '' },
+    { 'content-type': 'multipart/form-data' },
+    { 'content-encoding': 'gzip' },
+    { 'content-language': 'de', 'content-location': '/', 'content-range': 'bytes 0-1/2' },
+    { trailer: 'x', expect: 'nothing', digest: 'md5=x', 'content-md5': 'x' }
+  ]
+  for (const about of headers) {
+    for (const length of [{}, { 'content-length': '0' }, { 'content-length': '00' }]) {
+      const given = { headers: { ...about, ...length } }
+      const name = JSON.stringify(given)
+      t.equal((await ask('/heroes/1', { method: 'DELETE', ...given })).statusCode, 404, name)
+      t.equal((await ask('/heroes', given)).statusCode, 200, name)
+      const none = await ask('/heroes', { method: 'POST', ...given })
+      t.strictSame([none.statusCode, none.json().error], [400, 'the body must be a JSON object'], name)
+      const form = await ask('/auth/token', { method: 'POST', ...given })
+      t.match(form.json(), { error_description: /^the client must authenticate: / }, name)
+    }
+  }
+})
+
 t.test('a body with a content coding is not read', async t => {
   for (const [url, type] of [
     ['/sample', JSON_TYPE],

@@ -3,30 +3,53 @@ import { addressOf } from '../../../app/http/client-address.js'
 import { createLog } from '../../../app/serve/log.js'
 import { createTestHttp } from '../../support/http.js'
 
-t.test('wire 1.12: an address counts without its port and brackets, and an IPv6 address as its /64', async t => {
-  const addresses: [text: string, counted: string][] = [
-    ['192.0.2.1', '192.0.2.1'],
-    ['192.0.2.1:5678', '192.0.2.1'],
-    ['::ffff:192.0.2.1', '192.0.2.1'],
-    ['[::ffff:192.0.2.1]:80', '192.0.2.1'],
-    ['2001:db8:1:2:3::4', '2001:db8:1:2::/64'],
-    ['[2001:db8:1:2::5]', '2001:db8:1:2::/64'],
-    ['[2001:db8:1:2::6]:5678', '2001:db8:1:2::/64'],
-    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
-    ['fe80::1%eth0.1', 'fe80:0:0:0::/64'],
-    ['[fe80::1%br-1a2b]:80', 'fe80:0:0:0::/64'],
-    ['::1%a:b', '0:0:0:0::/64'],
-    ['unknown%eth0', 'unknown%eth0'],
-    ['unknown', 'unknown'],
-    ['[unknown]:1', '[unknown]:1']
+t.test(
+  'wire 1.12: an address counts without its port and brackets, and an IPv6 address as its /64 in its /48',
+  async t => {
+    const addresses: [text: string, counted: string, network?: string][] = [
+      ['192.0.2.1', '192.0.2.1'],
+      ['192.0.2.1:5678', '192.0.2.1'],
+      ['::ffff:192.0.2.1', '192.0.2.1'],
+      ['[::ffff:192.0.2.1]:80', '192.0.2.1'],
+      ['2001:db8:1:2:3::4', '2001:db8:1:2::/64', '2001:db8:1::/48'],
+      ['[2001:db8:1:2::5]', '2001:db8:1:2::/64', '2001:db8:1::/48'],
+      ['[2001:db8:1:2::6]:5678', '2001:db8:1:2::/64', '2001:db8:1::/48'],
+      ['fe80::1%eth0', 'fe80:0:0:0::/64', 'fe80:0:0::/48'],
+      ['fe80::1%eth0.1', 'fe80:0:0:0::/64', 'fe80:0:0::/48'],
+      ['[fe80::1%br-1a2b]:80', 'fe80:0:0:0::/64', 'fe80:0:0::/48'],
+      ['::1%a:b', '0:0:0:0::/64', '0:0:0::/48'],
+      ['64:ff9b::192.0.2.1', '192.0.2.1'],
+      ['[64:ff9b::c000:201]:80', '192.0.2.1'],
+      ['64:ff9b:1::192.0.2.1', '64:ff9b:1:0::/64', '64:ff9b:1::/48']
+    ]
+    for (const [text, address, network] of addresses) {
+      t.strictSame(addressOf(text), { address, ...(network !== undefined && { network }) }, text)
+    }
+  }
+)
+
+t.test('wire 1.12: what is no address is unknown', async t => {
+  const texts = [
+    '',
+    '-',
+    'localhost',
+    'unknown%eth0',
+    '[unknown]:1',
+    '127.0.0.1%a',
+    '192.0.2',
+    '0x7f.1',
+    '010.0.0.1',
+    '\u009b'
   ]
-  for (const [text, counted] of addresses) t.equal(addressOf(text), counted, text)
+  for (const text of [...texts, '1.2.3.4, ::1', `::1%${'a'.repeat(100)}`, `[${'0:'.repeat(30_000)}`]) {
+    t.strictSame(addressOf(text), { address: 'unknown' }, text.slice(0, 20))
+  }
 })
 
 t.test('wire 1.12: a proxy is trusted by its address, with a port or without', async t => {
   const clientOf = async (trustProxy: boolean | string, from: string, forwarded: string): Promise<string> => {
     const http = createTestHttp({ trustProxy })
-    http.get('/', async request => ({ address: addressOf(request.ip) }))
+    http.get('/', async request => addressOf(request.ip))
     const headers = { 'x-forwarded-for': forwarded }
     return (await http.inject({ url: '/', remoteAddress: from, headers })).json().address
   }
@@ -40,17 +63,19 @@ t.test('wire 1.12: a proxy is trusted by its address, with a port or without', a
     [named, '127.0.0.1', '1.1.1.1, [fd00::1]:443, 192.0.2.7:9, [::1]', '1.1.1.1'],
     [named, '192.0.2.8', chain, '192.0.2.8'],
     [named, '10.0.0.1', '1.1.1.1, unknown, 10.0.0.2', 'unknown'],
-    [named, '10.0.0.1', '1.1.1.1, [10.0.0.2, 10.0.0.3:x', '10.0.0.3:x'],
+    [named, '10.0.0.1', '1.1.1.1, [10.0.0.2, 10.0.0.3:x', 'unknown'],
     ['uniquelocal', '192.168.1.1', '1.1.1.1, fc00::1', '1.1.1.1'],
     ['linklocal', 'fe80::1%eth0', '1.1.1.1, 169.254.0.1', '1.1.1.1'],
     ['linklocal', 'fe80::1%br-1a2b', '1.1.1.1, fe80::2%eth0.1', '1.1.1.1'],
     ['loopback', '127.0.0.1', '1.1.1.1, ::1%a-b', '1.1.1.1'],
-    ['loopback', '127.0.0.1', '1.1.1.1, 127.0.0.1%a', '127.0.0.1%a'],
+    ['loopback', '127.0.0.1', '1.1.1.1, 127.0.0.1%a', 'unknown'],
     ['10.0.0.1', '10.0.0.1', '1.1.1.1, ::1%a:b', '0:0:0:0::/64'],
     ['::ffff:10.0.0.1', '10.0.0.1', '1.1.1.1', '1.1.1.1'],
     ['::ffff:10.0.0.0/104', '10.2.0.1', '1.1.1.1', '1.1.1.1'],
     ['10.0.0.1', '::ffff:10.0.0.1', '1.1.1.1', '1.1.1.1'],
     ['::1', '10.0.0.1', '1.1.1.1', '10.0.0.1'],
+    ['loopback', '::1', `1.1.1.1${', 127.0.0.1'.repeat(99)}`, '1.1.1.1'],
+    ['loopback', '::1', `1.1.1.1${', 127.0.0.1'.repeat(100)}`, '127.0.0.1'],
     ['::/1', '10.0.0.1', '1.1.1.1', '10.0.0.1']
   ]
   for (const [trust, from, forwarded, client] of asked) {

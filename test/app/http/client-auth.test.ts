@@ -49,13 +49,7 @@ t.test('an id and a secret of any characters are read raw, form-encoded and from
 
 t.test('a secret that could be the encoding of another text is accepted raw and encoded', async t => {
   const service = await createInhabited()
-  for (const [i, secret] of [
-    'a+b'.repeat(8),
-    '%41'.repeat(8),
-    'a b'.repeat(8),
-    '%'.repeat(24),
-    'é🦸'.repeat(12)
-  ].entries()) {
+  for (const [i, secret] of ['a+b'.repeat(8), '%41'.repeat(8), 'a b'.repeat(8), '%'.repeat(24)].entries()) {
     await addClient(service, `c${i}`, { secret })
     t.equal(await outcome(service, LOGIN, basic(`c${i}`, secret)), 200, `${secret} raw`)
     t.equal(await outcome(service, LOGIN, basic(`c${i}`, formEncoded(secret))), 200, `${secret} encoded`)
@@ -146,6 +140,20 @@ t.test('credentials that are malformed are invalid_client', async t => {
   for (const headers of malformed)
     t.strictSame(await outcome(service, LOGIN, headers), UNAUTHENTICATED, String(headers.authorization))
   t.strictSame(await outcome(service, LOGIN), UNAUTHENTICATED)
+})
+
+t.test('wire 5.2: a malformed header of Basic has a text of its own', async t => {
+  const { form } = await createInhabited()
+  for (const url of ['/auth/token', '/auth/revoke', '/auth/introspect']) {
+    for (const header of ['Basic', 'Basic !', basicOf('app').authorization, 'Basic /w==']) {
+      for (const fields of [LOGIN, { ...LOGIN, client_id: 'app' }]) {
+        const answer = await form(url, fields, { authorization: String(header) })
+        t.equal(answer.statusCode, 401)
+        t.match(answer.json(), { error: 'invalid_client', error_description: /^the Basic credentials are malformed: / })
+      }
+    }
+    t.match((await form(url, LOGIN)).json(), { error_description: /^the client must authenticate: / })
+  }
 })
 
 t.test(

@@ -7,6 +7,7 @@ import { jsonRoutes } from '../../../app/http/bodies/json.js'
 import { type Connection, connectionOf } from '../../../app/http/protocol/connections.js'
 import { DomainError } from '../../../core/index.js'
 import { CONSTANT_HEADERS, createTestHttp, listen } from '../../support/http.js'
+import { recordLog } from '../../support/recorded-log.js'
 import { createSampleHttp, createSlowHttp, getSlow, postSlow } from '../../support/sample-routes.js'
 import { signal, turns } from '../../support/waiting.js'
 import { dial, JSON_TYPE, readAnswer, requestText, statusesIn } from '../../support/wire.js'
@@ -279,11 +280,43 @@ t.test('a server that closes tells the client of a request under way to close th
   await closed
 })
 
-t.test('wire 1.13: a process takes 10,000 connections, and whoever comes beyond them is dropped at once', async t => {
-  const full = createSampleHttp()
+t.test('wire 1.11: what the parser refuses and CONNECT are told once, with the status and the address', async t => {
+  const told: unknown[] = []
+  const http = createSampleHttp({ onUnparsed: refusal => told.push(refusal) })
+  const send = await listen(http)
+  t.teardown(() => http.close())
+  const refused = (status: number) => [{ status, address: '127.0.0.1' }]
+  for (const [text, status] of MALFORMED) {
+    await send(text)
+    t.strictSame(told.splice(0), refused(status), text.slice(0, 40))
+    await send('GET /sample HTTP/1.1\r\nhost: a\r\n\r\n', text)
+    t.strictSame(told.splice(0), refused(status), 'behind a request')
+  }
+  const { socket, closed } = dial(http.listeningOrigin)
+  socket.write(`${chunkedPost('/missing')}1\r\nx`)
+  await once(socket, 'data')
+  socket.write('zz\r\n')
+  t.strictSame(statusesIn(await closed), [404])
+  t.strictSame(told.splice(0), refused(400), 'in the body of a request that was answered before')
+  t.strictSame(statusesIn(await send(`${chunkedPost('/sample')}zz\r\n`)), [400])
+  t.strictSame(told, [], 'a request that gets the refusal as its answer has a line of its own')
+})
+
+t.test('wire 1.11: a request that does not arrive in time is told as 408', async t => {
+  const told: unknown[] = []
+  const http = createSampleHttp({ onUnparsed: refusal => told.push(refusal) })
+  http.server.headersTimeout = 1
+  http.server.requestTimeout = 1
+  const send = await listen(http)
+  t.teardown(() => http.close())
+  t.strictSame(statusesIn(await send('GET /sample')), [408])
+  t.strictSame(told, [{ status: 408, address: '127.0.0.1' }])
+})
+
+t.test('wire 1.13: a process takes 10,000 connections, and whoever comes beyond them is closed at once', async t => {
+  t.equal(createSampleHttp().server.maxConnections, 10_000)
+  const full = createSampleHttp({ maxConnections: 2 })
   t.teardown(() => full.close())
-  t.equal(full.server.maxConnections, 10_000)
-  full.server.maxConnections = 2
   const send = await listen(full)
   const open = () => connect(Number(new URL(full.listeningOrigin).port), '127.0.0.1')
   const request = 'GET /sample HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n'
@@ -297,3 +330,30 @@ t.test('wire 1.13: a process takes 10,000 connections, and whoever comes beyond 
   t.strictSame(statusesIn(await send(request)), [200], 'and their places are free again')
   second.destroy()
 })
+
+t.test(
+  'wire 1.13: connections beyond the bound are warned of at once, and then once a minute with their number',
+  async t => {
+    const { log, take } = recordLog('warn')
+    const { server } = createSampleHttp({ log, maxConnections: 2 })
+    let passMinute = () => {}
+    const value = (work: () => void, milliseconds: number) => {
+      t.equal(milliseconds, 60_000)
+      passMinute = work
+      return { unref: () => {} }
+    }
+    t.intercept(globalThis, 'setTimeout', { value })
+    const drop = (count: number) => {
+      for (let i = 0; i < count; i++) server.emit('drop')
+      return take().map(({ closed, maxConnections }) => [closed, maxConnections])
+    }
+    t.strictSame(drop(3), [[1, 2]])
+    passMinute()
+    t.strictSame(drop(4), [[2, 2]], 'those of the minute')
+    passMinute()
+    t.strictSame(drop(0), [[4, 2]])
+    passMinute()
+    t.strictSame(drop(0), [], 'nothing where there were none')
+    t.strictSame(drop(1), [[1, 2]], 'the next is warned of at once')
+  }
+)

@@ -1,7 +1,10 @@
+import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import type { HttpOptions } from '../../../app/http/http.js'
+import { type FloodAnswer, flood } from '../../support/flood.js'
 import { CONSTANT_HEADERS, listen } from '../../support/http.js'
+import { quantile } from '../../support/load.js'
 import { createSlowHttp, getSlow, postSlow } from '../../support/sample-routes.js'
 import { turns } from '../../support/waiting.js'
 import { dial, readAnswer, statusesIn } from '../../support/wire.js'
@@ -134,6 +137,33 @@ t.test('connections take turns: one that sends requests without end holds up no 
   flood.socket.destroy()
   other.socket.destroy()
 })
+
+t.test(
+  'wire 1.13: beside 400 connections with four requests under way each, a new one is answered within twice the time of theirs',
+  async t => {
+    const { origin } = await serveSlow(t)
+    const old = flood(origin, { connections: 400, pipelined: AT_ONCE, next: () => GET_SAMPLE })
+    const theirs: FloodAnswer[] = []
+    const newcomers: Pick<FloodAnswer, 'milliseconds'>[] = []
+    for (let i = 0; i < 8; i++) {
+      const askedAt = performance.now()
+      const { socket } = dial(origin)
+      socket.write(GET_SAMPLE)
+      await once(socket, 'data')
+      // The first come while the old ones are still connecting.
+      const all = old.take()
+      if (i >= 3) {
+        theirs.push(...all)
+        newcomers.push({ milliseconds: performance.now() - askedAt })
+      }
+      socket.destroy()
+    }
+    old.stop()
+    t.ok(theirs.every(({ status }) => status === 200))
+    const [median, control] = [quantile(newcomers, 0.5), quantile(theirs, 0.5)]
+    t.ok(median <= 2 * control, `${median} and ${control} ms`)
+  }
+)
 
 t.test('a request that is held back until its time is over is refused and does not begin', async t => {
   const { send, names } = await serveSlow(t, { answerMilliseconds: 200 })

@@ -55,6 +55,32 @@ t.test('wire 3.4: every hero endpoint asks for Authorization: Bearer when they a
   for (const answer of await Promise.all(requests(open))) t.not(answer.statusCode, 401)
 })
 
+t.test('wire 3.12: every answer of the heroes says that no shared cache may keep it, refusals too', async t => {
+  const service = await createInhabited()
+  const { ask, json } = service
+  const open = await service.opened()
+  const answers = [
+    [200, await json('POST', '/heroes', { name: 'a' }, open)],
+    [200, await ask('/heroes', { headers: open })],
+    [200, await ask('/heroes', { method: 'HEAD', headers: open })],
+    [200, await ask('/heroes/1', { headers: open })],
+    [200, await json('PUT', '/heroes/1', { name: 'b' }, open)],
+    [409, await json('POST', '/heroes', { name: 'b' }, open)],
+    [401, await ask('/heroes')],
+    [401, await ask('/heroes/1', { method: 'DELETE' })],
+    [404, await ask('/heroes/99', { headers: open })],
+    [405, await ask('/heroes', { method: 'DELETE', headers: open })],
+    [400, await ask('/heroes?limit=x', { headers: open })],
+    [400, await json('POST', '/heroes', '{', open)],
+    [400, await ask('/heroes', { headers: { ...open, host: ' ' } })],
+    [415, await json('POST', '/heroes', 'x', { ...open, 'content-type': 'text/plain' })],
+    [204, await ask('/heroes/1', { method: 'DELETE', headers: open })]
+  ] as const
+  for (const [status, { statusCode, headers }] of answers) {
+    t.strictSame([statusCode, headers['cache-control']], [status, 'private'])
+  }
+})
+
 t.test('wire 3.5: GET /heroes answers 200 and an array, empty when there are none', async t => {
   const { ask, json } = createService({ protectHeroes: false })
   const none = await ask('/heroes')
