@@ -129,6 +129,22 @@ t.test('client rotate-secret prints a secret that it made, and never one that it
   }
 })
 
+t.test('a secret on stdin is of printable ASCII, which every client sends alike', async t => {
+  for (const command of ['client add awkward --confidential', 'client rotate-secret app']) {
+    for (const character of ['é', '\u00a0', '\t', '\u007f', '\u{1f9b8}']) {
+      t.strictSame(await run(`${command} --secret-stdin`, `${SECRET}${character}`), {
+        code: 1,
+        stdout: '',
+        stderr: 'heroes: secret holds a character that is not printable ASCII: leave it out\n'
+      })
+    }
+    t.match(await run(`${command} --help`), { code: 0, stdout: /--secret-stdin +read a secret .* of printable ASCII/ })
+  }
+  t.match(await run('client show awkward'), { code: 1 })
+  const every = String.fromCharCode(...Array.from({ length: 95 }, (_, index) => index + 0x20))
+  t.match(await run('client rotate-secret app --secret-stdin', every), { code: 0 })
+})
+
 t.test('client remove removes a client', async t => {
   t.strictSame(await json('client remove cli.2'), { id: 'cli.2' })
   t.match(await run('client remove cli'), {
