@@ -38,7 +38,7 @@ export interface DatabaseClock {
 export interface Connections {
   readonly busy: number
   readonly idle: number
-  /** The one for look-ups alone. */
+  /** Those for look-ups alone: three of ten. */
   readonly lookups: number
 }
 

@@ -26,7 +26,7 @@ export interface Policy {
   readonly grantRemovalDelaySeconds: number
 }
 
-/** No request is under way for longer, whatever host serves it. */
+/** For how long a request may be under way. A host sees to that; the core only reckons with it. */
 export const REQUEST_SECONDS = 5
 
 /** The policy of a service with its default settings. */

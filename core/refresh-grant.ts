@@ -28,7 +28,7 @@ export const createRefreshGrant = (
     token: couldBeIssued(refreshToken) ? await tokens.findByRefresh(await secrets.digest(refreshToken)) : undefined
   })
 
-  /** With a grace of 0 no use is a repeat, not even of a token that was spent at this very instant. */
+  /** With a grace of 0 no repeat is in time, not even at the very instant of the spend. */
   const inGrace = (spentAt: Date, at: Date): boolean =>
     policy.refreshGraceSeconds > 0 && at < secondsAfter(spentAt, policy.refreshGraceSeconds)
 

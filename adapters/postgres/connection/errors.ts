@@ -3,7 +3,7 @@ import { DomainError } from '../../../core/errors.js'
 
 /**
  * An error that PostgreSQL or its client reported, without the parameters of the statement, which would reach the log:
- * postgres.js and PGlite keep them in properties of their errors, Drizzle in the message.
+ * postgres.js and PGlite keep them in properties of their errors.
  */
 export class StatementError extends Error {
   override readonly name = 'StatementError'

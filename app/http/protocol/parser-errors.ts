@@ -12,7 +12,7 @@ const REFUSALS: Readonly<Record<string, HttpError>> = {
   HPE_HEADER_OVERFLOW: new HttpError(431, 'the headers are too large: send at most 32 kB'),
   HPE_CHUNK_EXTENSIONS_OVERFLOW: bodyRefusals.chunkExtensions()
 }
-/** For a body that breaks the grammar of HTTP. */
+/** For what breaks the grammar of HTTP. */
 export const MALFORMED_REQUEST = new HttpError(400, MALFORMED)
 
 /** Only pages differ by whom they are for. */
