@@ -166,7 +166,7 @@ const openDatabase = async (settings: DatabaseSettings, observer: Observer): Pro
       const nothing = async (): Promise<undefined> => undefined
       const stores = createMemoryStores()
       const life = { migrate: nothing, requireSchema: nothing, check: nothing, close: nothing }
-      return { stores, clock: undefined, connections: () => undefined, ...life }
+      return { stores, clock: undefined, isSlowSearch: undefined, connections: () => undefined, ...life }
     }
     case 'embedded': {
       const { openEmbedded } = await import('../adapters/postgres/database.js')

@@ -22,6 +22,8 @@ export interface Database {
    * service read which migrations were applied.
    */
   check(): Promise<void>
+  /** Whether a search for this part of a name reads every name. Undefined where no search holds up other requests for it. */
+  readonly isSlowSearch: ((part: string) => boolean) | undefined
   /** The connections to the server; undefined where there are none. */
   connections(): Connections | undefined
   /** Waits for running statements, at most a second, and ends the connections. A further call waits for the first. */

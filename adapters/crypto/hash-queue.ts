@@ -1,6 +1,6 @@
 import { type Performance, performance } from 'node:perf_hooks'
-import { DomainError } from '../../core/errors.js'
 import type { HashCaller } from '../../core/ports.js'
+import { tooManyHashes } from '../../core/refusals.js'
 
 /** Runs hashes when it is their turn. */
 export interface HashQueue {
@@ -129,7 +129,7 @@ export const createHashQueue = ({
         ),
         arrivedAt: gauge.now(),
         begin,
-        refuse: () => reject(new DomainError('overloaded', 'too many logins are waiting', { retryAfterSeconds: 1 }))
+        refuse: () => reject(tooManyHashes())
       }
       if (priority === 'rehash' && calls.size > 0) return call.refuse()
       for (const other of calls) if (other.rank === RANKS.rehash) refuse(other)

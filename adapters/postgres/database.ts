@@ -8,7 +8,7 @@ import { createHeroStore } from './heroes.js'
 import { inspect } from './inspection.js'
 import { createLookups } from './lookups.js'
 import { createCheck, migrate, requireSchema } from './migrations.js'
-import { findNameIndex, lackAfter, makeNameIndex } from './name-index.js'
+import { findNameIndex, lackAfter, makeNameIndex, readsEveryName } from './name-index.js'
 import { createScopeStore } from './scopes.js'
 import { createTokenStore } from './tokens.js'
 import { createUserStore } from './users.js'
@@ -109,6 +109,8 @@ const databaseOn = (driver: Driver, { onLookups }: Observer, separateReader = fa
     },
     /** Rejects with `unavailable` while the database cannot be reached, takes no writes or lacks its schema. */
     check: () => orRefuse(check),
+    /** Whether a search for this text reads every name; undefined for the embedded engine, which has no other way. */
+    isSlowSearch: driver.connections && readsEveryName,
     /** Reads what an operator may want to know, and changes nothing. */
     inspect: () => inspect(driver, separateReader),
     /** Undefined for the embedded engine, which has none. */

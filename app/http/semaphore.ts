@@ -1,40 +1,41 @@
 import type { FastifyReply } from 'fastify'
 import { whenOver } from './protocol/connections.js'
 
+/** Does the work when it is the reply's turn, and settles as it does. Rejects with what `refusal` makes when too many wait. */
+export type Semaphore = <T>(reply: FastifyReply, work: () => Promise<T>, refusal: () => Error) => Promise<T>
+
 /**
- * Bounds how many replies of one kind are made or sent at a time, to `places`, and how many wait for that, to `waiting`.
- * Returns a function that resolves when it is a reply's turn, in the order of the calls. It throws what `refusal` makes
- * when too many wait. A reply has its place until it has been sent or its client has left. When that comes first, the
- * promise never settles.
+ * Bounds for how many replies of one kind work is done at a time, to `places`, and how many wait for that, to `waiting`. Their
+ * turns come in the order of the calls. A reply has its place until it has been sent or its client has left, and its work has
+ * ended: a statement goes on when nobody waits for its answer. Where a reply is over before its turn, the promise never
+ * settles.
  */
-export const createSemaphore = (
-  places: number,
-  waiting: number,
-  refusal: () => Error
-): ((reply: FastifyReply) => Promise<void>) => {
+export const createSemaphore = (places: number, waiting: number): Semaphore => {
   let free = places
   const queue = new Set<() => void>()
 
   const leave = (): void => {
     const [next] = queue
-    if (next === undefined) free += 1
-    else next()
+    if (next === undefined) {
+      free += 1
+      return
+    }
+    queue.delete(next)
+    next()
   }
 
-  return reply => {
+  return async (reply, work, refusal) => {
     if (free === 0 && queue.size === waiting) throw refusal()
-    return new Promise(resolve => {
-      const enter = (): void => {
-        queue.delete(enter)
-        resolve()
-      }
-      queue.add(enter)
-      whenOver(reply, () => {
-        if (!queue.delete(enter)) leave()
+    const over = new Promise<void>(resolve => whenOver(reply, () => resolve()))
+    if (free > 0) free -= 1
+    else {
+      await new Promise<void>(begin => {
+        queue.add(begin)
+        over.then(() => queue.delete(begin))
       })
-      if (free === 0 || !queue.has(enter)) return
-      free -= 1
-      enter()
-    })
+    }
+    const working = work()
+    Promise.allSettled([over, working]).then(leave)
+    return working
   }
 }

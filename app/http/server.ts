@@ -38,6 +38,8 @@ export interface ServerOptions extends Partial<Omit<HttpOptions, 'version' | 'er
   readonly readScope?: string | undefined
   /** The scope that writing heroes needs, if any. */
   readonly writeScope?: string | undefined
+  /** Whether the database reads every name to find heroes by this text. So many at a time as long lists do that. By default none. */
+  readonly isSlowSearch?: ((text: string) => boolean) | undefined
   /** Whether anyone may register a user at `/register`; true by default. */
   readonly registrationOpen?: boolean | undefined
   /** The policy that `createUseCases` got. The OpenAPI document tells from it how long a password must be. */
@@ -72,6 +74,7 @@ export const buildServer = ({
   protectHeroes = true,
   readScope,
   writeScope,
+  isSlowSearch = () => false,
   registrationOpen = true,
   policy: { passwordMinLength = defaultPolicy.passwordMinLength } = {},
   corsOrigins = [],
@@ -99,7 +102,7 @@ export const buildServer = ({
   })
   openToOrigins(http, corsOrigins)
   const addRoutes: HttpPlugin = (http, _options, done) => {
-    heroRoutes(http, useCases, { protect: protectHeroes, readScope, writeScope, publicUrl })
+    heroRoutes(http, useCases, { protect: protectHeroes, readScope, writeScope, publicUrl, isSlowSearch })
     registerRoutes(http, useCases, { isOpen: registrationOpen, passwordMinLength })
     tokenRoutes(http, useCases, publicUrl, corsOrigins)
     authorizeRoutes(http, useCases, publicUrl, { name: serviceName, signupUrl, resetUrl })

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino'
-import { DomainError } from '../../core/index.js'
+import { DomainError, refusals } from '../../core/index.js'
 import type { LogFailure } from '../http/errors.js'
 
 /** What a balancer is told of a service that ends. It is no failure. */
-export const ENDING = new DomainError('unavailable', 'the service is shutting down', { retryAfterSeconds: 1 })
+export const ENDING = refusals.shuttingDown()
 
 /** Failures that are alike. */
 interface Kind {

@@ -77,7 +77,15 @@ const runServer = async (parts: Parts, lacks: readonly NameIndexLack[] | undefin
     metrics?.onUnparsed(refusal)
   }
   const maxConnections = connectionsFor(settings)
-  const http = createServer(settings, { useCases, log: measured, publicUrl, ready, maxConnections, onUnparsed })
+  const http = createServer(settings, {
+    useCases,
+    isSlowSearch: database.isSlowSearch,
+    log: measured,
+    publicUrl,
+    ready,
+    maxConnections,
+    onUnparsed
+  })
   const drain = createDrain(http)
   // One worker does for all what is to be done once.
   const isFirst = worker === undefined || worker.number === 1

@@ -8,7 +8,7 @@ import type { UnparsedRequest } from './log.js'
 export const publicUrlOf = ({ publicUrl }: Settings, port: number): string => publicUrl ?? `http://localhost:${port}`
 
 /** What a server has beside what its settings say. */
-type Parts = Pick<ServerOptions, 'useCases' | 'log' | 'ready'> & {
+type Parts = Pick<ServerOptions, 'useCases' | 'isSlowSearch' | 'log' | 'ready'> & {
   readonly publicUrl: () => string
   readonly maxConnections?: number
   readonly onUnparsed?: (refusal: UnparsedRequest) => void

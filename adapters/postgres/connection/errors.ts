@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
 import { DomainError } from '../../../core/errors.js'
+import { databaseAway } from '../../../core/refusals.js'
 
 /**
  * An error that PostgreSQL or its client reported, without the parameters of the statement, which would reach the log:
@@ -28,8 +29,7 @@ export class EncryptionError extends Error {
   }
 }
 
-export const unavailable = (cause: Error): DomainError =>
-  new DomainError('unavailable', 'the database cannot be reached', { retryAfterSeconds: 1, cause })
+export const unavailable = (cause: Error): DomainError => databaseAway(1, cause)
 
 /**
  * True when PostgreSQL rolled the statement back and the same statement may succeed next time: serialization failures

@@ -15,7 +15,7 @@ import { type HeroAccess, type HeroOperation, HeroOutput, integer, noInteger, SH
 const MAX_LIMIT = 1000
 /** The advice to those whose list is too long. */
 const ADVICE = `ask for a part of the list, with a limit of up to ${MAX_LIMIT}`
-/** How many lists of more than {@link MAX_LIMIT} heroes are made or sent at a time. 100,000 long names take 100 MB. */
+/** How many long lists are made or sent at a time. 100,000 long names take 100 MB, and each list a connection. */
 const LONG_LISTS = 2
 const WAITING_LISTS = 8
 
@@ -24,6 +24,12 @@ const queryRepeated = (): DomainError =>
 const limitOutside = (): DomainError => new DomainError('invalid_input', `limit must be from 1 to ${MAX_LIMIT}`)
 const tooManyLists = (): DomainError =>
   new DomainError('overloaded', `too many long lists are being sent: ${ADVICE}`, { retryAfterSeconds: 1 })
+const tooManySearches = (): DomainError =>
+  new DomainError(
+    'overloaded',
+    'too many names are being searched one by one: search for three letters or digits in a row',
+    { retryAfterSeconds: 1 }
+  )
 
 /** What {@link formPairs} throws: a repeated parameter is this route's to judge, and a long one is in order. */
 const { parameterRepeated: _repeated, parameterTooLong: _tooLong, ...QUERY_REFUSALS } = queryRefusals
@@ -33,8 +39,8 @@ const operation: HeroOperation = {
   summary: 'List heroes',
   description:
     'Every hero, by ascending id, or those that the query asks for. With `limit`, `Link` leads from page to page: ' +
-    'follow it until it is absent. Without `limit` a list of more than 1,000 heroes may have to wait for others. ' +
-    'Unknown parameters are ignored.',
+    'follow it until it is absent. A list of more than 1,000 heroes, and a search for less than three letters or digits in ' +
+    'a row, may have to wait for others. Unknown parameters are ignored.',
   query: Type.Object({
     name: optionalText(
       'Only heroes whose name contains this text, whatever the case. `%`, `_` and `\\` are plain characters.',
@@ -74,33 +80,44 @@ const operation: HeroOperation = {
     ...QUERY_REFUSALS,
     ...storeRefusals,
     tooLate: () => tooLate(ADVICE),
-    tooManyLists
+    tooManyLists,
+    tooManySearches
   }
+}
+
+export interface HeroListOptions {
+  readonly publicUrl: () => string
+  /** Whether a search for this text reads every name in the database. */
+  readonly isSlowSearch: (text: string) => boolean
 }
 
 export const heroListRoute = (
   http: Http,
   useCases: Pick<UseCases, 'heroPage' | 'allHeroes'>,
   { check, config }: HeroAccess,
-  publicUrl: () => string
+  { publicUrl, isSlowSearch }: HeroListOptions
 ): void => {
-  const place = createSemaphore(LONG_LISTS, WAITING_LISTS, tooManyLists)
+  const inTurn = createSemaphore(LONG_LISTS, WAITING_LISTS)
 
   http.get(
     '/heroes',
     { onRequest: check, config: { ...config(operation), whenLate: ADVICE } },
     async (request, reply) => {
       const { limit, ...query } = heroQuery(request.url)
-      const { heroes, nextAfter } = await useCases.heroPage({ ...query, limit: limit ?? MAX_LIMIT })
-      // What is not an object bypasses Fastify's serializer, which takes three times as long as JSON.stringify.
-      reply.type('application/json; charset=utf-8')
-      if (nextAfter === undefined) return `[${jsonItems(heroes)}]`
-      if (limit === undefined) {
-        await place(reply)
-        return sendLongList(reply, piecesOf(reply, heroes, useCases.allHeroes({ ...query, after: nextAfter })))
+      const isSlow = query.nameContains !== undefined && isSlowSearch(query.nameContains)
+      const list = async (): Promise<string | Buffer> => {
+        const { heroes, nextAfter } = await useCases.heroPage({ ...query, limit: limit ?? MAX_LIMIT })
+        // What is not an object bypasses Fastify's serializer, which takes three times as long as JSON.stringify.
+        reply.type('application/json; charset=utf-8')
+        if (nextAfter !== undefined && limit === undefined) {
+          const others = useCases.allHeroes({ ...query, after: nextAfter })
+          const longList = () => sendLongList(reply, piecesOf(reply, heroes, others))
+          return isSlow ? longList() : inTurn(reply, longList, tooManyLists)
+        }
+        if (nextAfter !== undefined) reply.header('link', nextLink(publicUrl(), { ...query, limit }, nextAfter))
+        return `[${jsonItems(heroes)}]`
       }
-      reply.header('link', nextLink(publicUrl(), { ...query, limit }, nextAfter))
-      return `[${jsonItems(heroes)}]`
+      return isSlow ? inTurn(reply, list, tooManySearches) : list()
     }
   )
 }

@@ -6,7 +6,7 @@ import type { Http } from '../http.js'
 import { schemaRefusals } from '../openapi/answers.js'
 import { jsonRefusals, type Refusals, storeRefusals } from '../refusals.js'
 import { createHeroAccess, type HeroAccessOptions, HeroInput, HeroOutput, integer, noInteger } from './hero.js'
-import { heroListRoute } from './hero-list.js'
+import { type HeroListOptions, heroListRoute } from './hero-list.js'
 
 /** The parameters in the path. They have no schema, because every text in the path would match it. */
 interface HeroPath {
@@ -18,14 +18,10 @@ type HeroUseCases = Pick<
   'heroPage' | 'allHeroes' | 'findHero' | 'createHero' | 'replaceHero' | 'removeHero' | 'verifyBearer'
 >
 
-export const heroRoutes = (
-  http: Http,
-  useCases: HeroUseCases,
-  options: HeroAccessOptions & { readonly publicUrl: () => string }
-): void => {
+export const heroRoutes = (http: Http, useCases: HeroUseCases, options: HeroAccessOptions & HeroListOptions): void => {
   const { reading, writing } = createHeroAccess(useCases, options)
 
-  heroListRoute(http, useCases, reading, options.publicUrl)
+  heroListRoute(http, useCases, reading, options)
 
   // Asynchronous, so that the check refuses before a malformed id does.
   const findHero = async (id: string): Promise<Hero> => useCases.findHero(integer(id, 'id'))

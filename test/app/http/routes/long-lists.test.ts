@@ -2,8 +2,11 @@ import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
+import { serveDatabase } from '../../../support/database-service.js'
+import { ask } from '../../../support/process.js'
 import { createService, type ServiceOptions } from '../../../support/service.js'
 import { signal } from '../../../support/waiting.js'
+import { dial } from '../../../support/wire.js'
 
 /** More than the system takes for a client that reads nothing. */
 const HEROES = 12_000
@@ -115,3 +118,69 @@ t.test('a list whose client has left is not made to its end', async t => {
   await ended.given
   t.equal(pieces, 1, 'the second piece is the last')
 })
+
+t.test(
+  'wire 3.11: sixteen searches that no index serves leave a writer its connections, whatever their limit',
+  async t => {
+    const { url, sql } = await serveDatabase(t, { DATABASE_POOL: '4', PROTECT_HEROES: 'false' })
+    const searching = async (): Promise<number> => {
+      const [row] = await sql`
+      select count(*)::int from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid() and state = 'active'
+        and query like '%name_lower like %'`
+      return row?.count
+    }
+    const lock = await sql.reserve()
+    await lock`begin`
+    await lock`lock table hero in access exclusive mode`
+    const searches = Promise.all(Array.from({ length: 16 }, () => ask(`${url}/heroes?name=zz&limit=20`)))
+    let over = false
+    const ended = searches.finally(() => {
+      over = true
+    })
+    const written = ask(`${url}/register`, { body: { username: 'eve', password: 'x' } })
+    let most = 0
+    while (!over) most = Math.max(most, await searching())
+    t.equal(most, 2, 'so many search at a time')
+    t.equal((await written).status, 200)
+    const refused = (await ended).filter(({ body }) => body.includes('search for three letters or digits in a row'))
+    t.ok(refused.length > 0, 'beyond those who wait')
+    for (const { status, headers } of refused) t.strictSame([status, headers['retry-after']], [503, '1'])
+    await lock`rollback`
+    lock.release()
+    t.has(await ask(`${url}/heroes?name=zz&limit=20`), { status: 200, body: '[]' })
+  }
+)
+
+t.test(
+  'wire 3.11: a search that reads every name has its place until its statement has ended, although nobody waits',
+  async t => {
+    const { useCases } = createService()
+    const ends: (() => void)[] = []
+    const [two, three, left] = [signal(2), signal(3), signal(2)]
+    const heroPage: typeof useCases.heroPage = query => {
+      if (query.nameContains !== 'zz') return useCases.heroPage(query)
+      two.give()
+      three.give()
+      return new Promise(resolve => ends.push(() => resolve({ heroes: [], nextAfter: undefined })))
+    }
+    const isSlowSearch = (text: string) => text === 'zz'
+    const { http } = createService({ protectHeroes: false, isSlowSearch, useCases: { ...useCases, heroPage } })
+    t.teardown(() => http.close())
+    const url = await http.listen({ host: '127.0.0.1', port: 0 })
+    http.server.on('request', (_request, response) => response.once('close', left.give))
+    const clients = [dial(url), dial(url)]
+    for (const { socket } of clients) socket.write('GET /heroes?name=zz&limit=20 HTTP/1.1\r\nhost: a\r\n\r\n')
+    await two.given
+    for (const { socket } of clients) socket.destroy()
+    await left.given
+    const third = ask(`${url}/heroes?name=zz&limit=20`)
+    t.equal((await ask(`${url}/heroes?name=zzz&limit=20`)).status, 200, 'another search need not wait')
+    t.equal(ends.length, 2, 'the third waits')
+    ends[0]?.()
+    await three.given
+    ends[2]?.()
+    t.equal((await third).status, 200)
+    ends[1]?.()
+  }
+)
