@@ -111,8 +111,7 @@ export const createSecurityLog = (logger: Pick<Logger, 'info' | 'warn'>): Securi
   })
   return {
     emit({ requestId, ...event }) {
-      const name: string = event.event
-      if (name === 'bearer.refused' && !bearers.pass()) return
+      if (event.event === 'bearer.refused' && !bearers.pass()) return
       logger[WARNINGS.has(event.event) ? 'warn' : 'info']({ ...event, reqId: requestId })
     },
     end: bearers.end
