@@ -72,12 +72,22 @@ export interface Inspection {
   readonly encrypted: boolean
   /** False on a standby and where transactions are read-only. */
   readonly takesWrites: boolean
-  /** Undefined when the role may not read which migrations were applied. `later`: by a later version of the service. */
-  readonly schema: { readonly applied: boolean; readonly pending: number; readonly later: boolean } | undefined
+  /** Undefined when the role may not read which migrations were applied. */
+  readonly schema:
+    | {
+        readonly applied: boolean
+        readonly pending: number
+        /** Whether a later version of the service has applied others. */
+        readonly later: boolean
+        /** The tables that are not in the search path, and that no pending migration makes. */
+        readonly absent: readonly string[]
+        readonly searchPath: string
+      }
+    | undefined
   /** Whether the role may do what pending migrations do. False where it may not read which were applied. */
   readonly mayMigrate: boolean
   readonly nameIndex: NameIndexLack | undefined
-  /** What the role lacks, such as `delete` on `hero`. Tables that pending migrations make are not among them. */
+  /** What the role lacks on tables that are there, such as `delete` on `hero`. */
   readonly missing: readonly { readonly privilege: string; readonly table: string }[]
   /** Whether a pooler gives one connection to several clients in turn. Undefined when that was not tried. */
   readonly pooled: boolean | undefined

@@ -1,4 +1,5 @@
 import { createAttemptStore } from './attempts.js'
+import { createCheck } from './check.js'
 import { createClientStore } from './clients.js'
 import { createCodeStore } from './codes.js'
 import type { Driver } from './connection/driver.js'
@@ -7,7 +8,7 @@ import { createGrantStore } from './grants.js'
 import { createHeroStore } from './heroes.js'
 import { inspect } from './inspection.js'
 import { createLookups } from './lookups.js'
-import { createCheck, migrate, requireSchema } from './migrations.js'
+import { migrate, requireSchema } from './migrations.js'
 import { findNameIndex, lackAfter, makeNameIndex, readsEveryName } from './name-index.js'
 import { createScopeStore } from './scopes.js'
 import { createTokenStore } from './tokens.js'
@@ -96,18 +97,18 @@ const databaseOn = (driver: Driver, { onLookups }: Observer, separateReader = fa
      * Applies pending migrations. After it has failed, the stores reject with the same error until it, or `requireSchema`,
      * succeeds. When several instances call it at once, one of them migrates and the others wait. Resolves with why there
      * is no index for parts of names; undefined where there is one, and for the embedded engine, which needs none. Rejects
-     * with an {@link UnfitDatabaseError} when the database's encoding is not UTF8.
+     * with an {@link UnfitDatabaseError} when the database's encoding is not UTF8, or a table is gone that was made.
      */
     async migrate() {
       await prepare(migrate)
       return driver.connections && makeNameIndex(driver)
     },
-    /** Resolves as `migrate` does, and changes nothing. Rejects with an {@link UnfitDatabaseError} when a migration is pending. */
+    /** As `migrate`, but changes nothing. Rejects as well with an {@link UnfitDatabaseError} when a migration is pending. */
     async requireSchema() {
       await prepare(requireSchema)
       return driver.connections && findNameIndex(driver.write).catch(lackAfter)
     },
-    /** Rejects with `unavailable` while the database cannot be reached, takes no writes or lacks its schema. */
+    /** Rejects with `unavailable` while the database cannot be reached, takes no writes, or lacks a table. */
     check: () => orRefuse(check),
     /** Whether a search for this text reads every name; undefined for the embedded engine, which has no other way. */
     isSlowSearch: driver.connections && readsEveryName,

@@ -1,10 +1,7 @@
-import { getTableName, is } from 'drizzle-orm'
-import { PgTable } from 'drizzle-orm/pg-core'
 import type { Driver, Run } from './connection/driver.js'
 import { StatementError } from './connection/errors.js'
-import { APPLIED, type PendingChanges, readPendingChanges, readSchemaState } from './migrations.js'
+import { makeAny, RECORD, readState, TABLES, tablesChangedBy, tablesMadeBy } from './migrations.js'
 import { findNameIndex, lackAfter } from './name-index.js'
-import * as schemaFile from './schema.js'
 
 /** What an operator may want to know of a database before a service relies on it. */
 export type Inspection = Awaited<ReturnType<typeof inspect>>
@@ -22,11 +19,12 @@ export interface Missing {
 export const inspect = async (driver: Driver, separateReader: boolean) => {
   const { write } = driver
   const [row = []] = await write(FACTS, [])
-  const schema = await readSchemaState(write).catch((error: unknown) => {
+  const state = await readState(write).catch((error: unknown) => {
     if (error instanceof StatementError && error.code === '42501') return undefined
     throw error
   })
-  const pending = schema && (await readPendingChanges(write))
+  const pending = state?.pending ?? []
+  const toMake = tablesMadeBy(pending)
   return {
     version: String(row[0]),
     encoding: String(row[1]),
@@ -39,20 +37,26 @@ export const inspect = async (driver: Driver, separateReader: boolean) => {
     connections: { most: Number(row[6]), others: Number(row[7]) },
     encrypted: row[8] === true,
     takesWrites: row[9] === true,
-    mayMigrate: pending !== undefined && (await mayMigrate(write, pending)),
+    mayMigrate: state !== undefined && (await mayMigrate(write, state)),
     nameIndex: await findNameIndex(write).catch(lackAfter),
     // Undefined when the role may not read which migrations were applied.
-    schema,
+    schema: state && {
+      applied: state.applied.length > 0,
+      pending: pending.length,
+      later: state.later,
+      absent: state.absent,
+      searchPath: state.searchPath
+    },
     missing: await readMissing(
       write,
-      TABLES.filter(name => !pending?.makes.includes(name))
+      TABLES.filter(name => !toMake.includes(name) && !state?.absent.includes(name))
     ),
     // Whether a pooler gives one connection to several clients in turn. Undefined when that was not tried.
     pooled: separateReader ? await isPooled(driver) : undefined
   }
 }
 
-// Everybody may read these views. Of other roles' connections they hide the statements alone.
+// Whole numbers, as a role's `extra_float_digits` takes digits from any other. Everybody may read these views. Of other roles' connections they hide the statements alone.
 const FACTS = `
   select
     current_setting('server_version'),
@@ -60,53 +64,34 @@ const FACTS = `
     current_setting('fsync')::boolean,
     current_setting('full_page_writes')::boolean,
     current_setting('synchronous_commit') <> 'off',
-    pg_size_bytes(current_setting('shared_buffers'))::float8,
+    pg_size_bytes(current_setting('shared_buffers'))::int8,
     least(
       current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
         - coalesce(current_setting('reserved_connections', true)::int, 0),
       (select nullif(datconnlimit, -1) from pg_database where datname = current_database()),
       (select nullif(rolconnlimit, -1) from pg_roles where rolname = current_user)
-    )::float8,
-    (select count(datid) from pg_stat_activity where coalesce(application_name, '') <> 'heroes')::float8,
+    )::int8,
+    (select count(datid) from pg_stat_activity where coalesce(application_name, '') <> 'heroes')::int8,
     coalesce((select ssl from pg_stat_ssl where pid = pg_backend_pid()), false),
     not pg_is_in_recovery() and not current_setting('transaction_read_only')::boolean`
 
-/** Every table of the schema, so that none can be forgotten. */
-const TABLES = Object.values(schemaFile)
-  .filter(each => is(each, PgTable))
-  .map(getTableName)
-  .sort()
-
-/**
- * Migrations may make tables or indexes ($2), change tables that are there ($1), and note that they were applied. The
- * first one makes the table for these notes.
- */
+/** Whether the role may make tables and indexes, if any ($2), change tables that are there ($1), and write the record. */
 const MAY_MIGRATE = `
   select
-    coalesce(not $2::boolean or has_schema_privilege(current_schema(), 'create'), false)
-    and (
-      exists (
-        select from pg_class c join pg_namespace n on n.oid = c.relnamespace
-        where n.nspname || '.' || c.relname = '${APPLIED}'
-      )
-      or has_database_privilege(current_database(), 'create')
-        and coalesce(has_schema_privilege(to_regnamespace('drizzle'), 'create'), true)
-    )
+    (not $2::boolean or coalesce(
+      has_schema_privilege(current_schema(), 'create'),
+      has_database_privilege(current_database(), 'create')
+    ))
     and not exists (
       select from pg_class c join pg_namespace n on n.oid = c.relnamespace
-      where case
-        when n.nspname = current_schema() and c.relkind = 'r' and c.relname = any(string_to_array($1, ','))
-          then not pg_has_role(c.relowner, 'usage')
-        when n.nspname || '.' || c.relname = '${APPLIED}'
-          then not (has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'insert'))
-        when n.nspname || '.' || c.relname = '${APPLIED}_id_seq'
-          then not has_sequence_privilege(c.oid, 'usage, update')
-        else false
-      end
+      where n.nspname = current_schema() and c.relkind = 'r' and (
+        c.relname = any(string_to_array($1, ',')) and not pg_has_role(c.relowner, 'usage')
+        or c.relname = '${RECORD}' and not has_table_privilege(c.oid, 'insert')
+      )
     )`
 
-const mayMigrate = async (run: Run, { changes, creates }: PendingChanges): Promise<boolean> => {
-  const [row] = await run(MAY_MIGRATE, [changes.join(), creates])
+const mayMigrate = async (run: Run, { pending, recorded }: Awaited<ReturnType<typeof readState>>): Promise<boolean> => {
+  const [row] = await run(MAY_MIGRATE, [tablesChangedBy(pending).join(), !recorded || makeAny(pending)])
   return row?.[0] === true
 }
 
@@ -117,10 +102,7 @@ const MISSING = `
   cross join unnest(array['select', 'insert', 'update', 'delete']) with ordinality as p (privilege, place)
   where not coalesce(has_table_privilege(to_regclass(quote_ident(name)), privilege), false)
   union all
-  select 'select', '${APPLIED}'
-  from pg_class c join pg_namespace n on n.oid = c.relnamespace
-  where n.nspname || '.' || c.relname = '${APPLIED}'
-    and not (has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'select'))`
+  select 'select', '${RECORD}' where not has_table_privilege(to_regclass('${RECORD}'), 'select')`
 
 const readMissing = async (run: Run, tables: readonly string[]): Promise<readonly Missing[]> =>
   (await run(MISSING, [tables.join()])).map(([privilege, table]) => ({

@@ -1,12 +1,23 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { readMigrationFiles } from 'drizzle-orm/migrator'
+import { getTableName, is } from 'drizzle-orm'
+import { PgTable } from 'drizzle-orm/pg-core'
 import type { Driver, Run } from './connection/driver.js'
-import { isLocked, isTooSlow, StatementError, unavailable } from './connection/errors.js'
+import { isTooSlow } from './connection/errors.js'
 import { ADVISORY_LOCKS } from './long-writes.js'
+import * as schemaFile from './schema.js'
+import { listOf } from './sql.js'
 
-/** The table in which Drizzle records applied migrations, so that `drizzle-kit migrate` can go on from here. */
-export const APPLIED = 'drizzle.__drizzle_migrations'
+/** The record of the migrations that were applied: a table of the service's own, in the schema that it uses. */
+export const RECORD = 'heroes_migration'
+
+/** Every table of the schema, so that none can be forgotten. */
+export const TABLES = Object.values(schemaFile)
+  .filter(each => is(each, PgTable))
+  .map(getTableName)
+  .sort()
 
 /** The database can be reached, but the service cannot use it. The message says what to do. */
 export class UnfitDatabaseError extends Error {
@@ -14,34 +25,46 @@ export class UnfitDatabaseError extends Error {
 }
 
 /**
- * Applies pending migrations, all or none. When several instances call it at once, one of them applies the migrations
- * and the others wait. Rejects with an {@link UnfitDatabaseError} when the database's encoding cannot store every text.
+ * Applies pending migrations, all or none, and takes over what earlier versions have applied. When several instances call
+ * it at once, one of them does it and the others wait. Rejects with an {@link UnfitDatabaseError} when the database's
+ * encoding cannot store every text, or a table is not where it should be.
  */
 export const migrate = async ({ write, transaction }: Driver): Promise<void> => {
-  const migrations = readMigrations()
-  if ((await requireUtf8(write)) >= newestOf(migrations)) return
+  const before = requireUtf8(await readState(write))
+  if (before.recorded && before.pending.length === 0) return requireTables(before)
   await transaction(
     'migrate',
     async run => {
       await run('select pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.migrations])
-      const last = await lastAppliedNow(run)
-      if (last === NEVER) {
-        await run('create schema if not exists drizzle', [])
-        await run(
-          `create table if not exists ${APPLIED} (id serial primary key, hash text not null, created_at bigint)`,
-          []
-        )
+      const { recorded, applied, pending, searchPath } = await readState(run)
+      if (!recorded) {
+        await makeSchema(run, searchPath)
+        await run(`create table ${RECORD} (hash text primary key, applied_at timestamptz not null default now())`, [])
+        await record(run, applied)
       }
-      const pending = migrations.filter(({ folderMillis }) => folderMillis > last)
-      const statements = pending.flatMap(({ sql }) => sql)
-      await lockTables(run, statements)
-      for (const { folderMillis, hash, sql } of pending) {
-        for (const statement of sql) await run(statement, [])
-        await run(`insert into ${APPLIED} (hash, created_at) values ($1, $2)`, [hash, folderMillis])
+      await lockTables(
+        run,
+        pending.flatMap(({ statements }) => statements)
+      )
+      for (const migration of pending) {
+        for (const statement of migration.statements) await run(statement, [])
+        await record(run, [migration])
       }
+      requireTables(await readState(run))
     },
     { patient: true }
   )
+}
+
+const record = (run: Run, migrations: readonly Migration[]): Promise<unknown> =>
+  run(`insert into ${RECORD} (hash) select unnest($1::text[])`, [listOf(migrations.map(({ hash }) => hash))])
+
+/** Makes the first schema of the search path where none of it is there. Elsewhere no right to make one is asked for. */
+const makeSchema = async (run: Run, searchPath: string): Promise<void> => {
+  const [[present] = []] = await run('select current_schema()', [])
+  const [first = ''] = searchPath.split(',')
+  // PostgreSQL reads a name without quotes in lower case.
+  if (present === null) await run(`create schema ${first.startsWith('"') ? first : `"${first.toLowerCase()}"`}`, [])
 }
 
 /**
@@ -94,159 +117,129 @@ export const lockTables = async (run: Run, statements: readonly string[]): Promi
 }
 
 /**
- * Rejects with an {@link UnfitDatabaseError} when a migration is pending, or when the encoding cannot store every text.
+ * Rejects with an {@link UnfitDatabaseError} when a migration is pending, a table is not there, or the encoding cannot store
+ * every text.
  */
 export const requireSchema = async ({ write }: Driver): Promise<void> => {
-  const last = await requireUtf8(write)
-  if (last >= newestOf(readMigrations())) return
-  const what = last === NEVER ? 'lacks its schema' : 'has a schema of an earlier version'
-  throw new UnfitDatabaseError(`the database ${what}; run \`heroes migrate\`, or leave MIGRATE unset`)
+  const state = requireUtf8(await readState(write))
+  if (state.recorded && state.pending.length === 0) return requireTables(state)
+  const what = state.applied.length === 0 ? 'lacks its schema' : 'has a schema of an earlier version'
+  throw new UnfitDatabaseError(
+    `the database ${what}; run \`heroes migrate\`, or leave MIGRATE unset (the search path is ${state.searchPath})`
+  )
 }
 
-/** How far the migrations of a database have come. */
-export interface SchemaState {
-  /** Whether any migration was ever applied. */
-  readonly applied: boolean
-  /** How many migrations are yet to be applied. */
-  readonly pending: number
+/** What the database has of the service. */
+interface State {
+  readonly encoding: string
+  readonly searchPath: string
+  /** Whether the service's own record is there. If not, `applied` is what earlier versions have recorded. */
+  readonly recorded: boolean
+  readonly applied: readonly Migration[]
+  readonly pending: readonly Migration[]
   /** Whether a later version of the service has applied migrations that this one does not know. */
   readonly later: boolean
+  /** The tables that are not in the search path, and that no pending migration makes. */
+  readonly absent: readonly string[]
 }
 
-/** Which migrations were applied. */
-export const readSchemaState = async (run: Run): Promise<SchemaState> => {
+/** The tables of $1 that are not in the search path. */
+export const ABSENT = `array_to_string(array(
+  select name from unnest(string_to_array($1, ',')) as name where to_regclass(quote_ident(name)) is null
+), ',')`
+
+// To read from a table is to learn of what others have committed: alone, `to_regclass` may answer as of the time before
+// the transaction waited for its advisory lock.
+const STATE = `
+select pg_encoding_to_char(encoding), current_setting('search_path'), to_regclass('${RECORD}') is not null, ${ABSENT}
+from pg_database where datname = current_database()`
+
+/** Where earlier versions recorded migrations, as every Drizzle application does unless told otherwise. */
+const SHARED = 'drizzle.__drizzle_migrations'
+
+/** Finds {@link SHARED} if it is there and may be read. */
+const FIND_SHARED = `
+select from pg_attribute join pg_class c on c.oid = attrelid join pg_namespace n on n.oid = relnamespace
+where nspname || '.' || relname = '${SHARED}' and attname = 'hash'
+  and has_schema_privilege(n.oid, 'usage') and has_column_privilege(c.oid, attnum, 'select')`
+
+export const readState = async (run: Run): Promise<State> => {
+  const [[encoding, searchPath, recorded, names] = []] = await run(STATE, [TABLES.join()])
+  const notThere = String(names).split(',').filter(Boolean)
+  const from = recorded === true ? RECORD : (await run(FIND_SHARED, [])).length > 0 && SHARED
+  const hashes = from === false ? [] : (await run(`select hash from ${from}`, [])).flat()
   const migrations = readMigrations()
-  const { last } = await readApplied(run)
+  const known = migrations.filter(({ hash, hashWithCrlf }) => hashes.includes(hash) || hashes.includes(hashWithCrlf))
+  // What was recorded may have been applied in another schema of the database.
+  const isHere = recorded === true || tablesMadeBy(known).some(name => !notThere.includes(name))
+  const applied = isHere ? known : []
+  const pending = migrations.filter(migration => !applied.includes(migration))
   return {
-    applied: last !== NEVER,
-    pending: migrations.filter(({ folderMillis }) => folderMillis > last).length,
-    later: last > newestOf(migrations)
+    encoding: String(encoding),
+    searchPath: String(searchPath),
+    recorded: recorded === true,
+    applied,
+    pending,
+    later: recorded === true && hashes.length > known.length,
+    absent: notThere.filter(name => !tablesMadeBy(pending).includes(name))
   }
 }
 
-/** What pending migrations do. Tables are told by name. */
-export interface PendingChanges {
-  readonly makes: readonly string[]
-  /** Those that they make are among them. A table that is there can be changed by its owner alone. */
-  readonly changes: readonly string[]
-  /** Whether they make a table or an index, for which PostgreSQL asks for `create` on the schema. */
-  readonly creates: boolean
-}
-
-const MADE = /\bcreate table "(\w+)"/gi
-/** A constraint of these kinds makes an index too. */
-const CREATES = /\b(?:create|unique|primary key)\b/i
-
-export const readPendingChanges = async (run: Run): Promise<PendingChanges> => {
-  const { last } = await readApplied(run)
-  const pending = readMigrations().filter(({ folderMillis }) => folderMillis > last)
-  const statements = pending.flatMap(({ sql }) => sql)
-  const named = (pattern: RegExp): readonly string[] =>
-    statements.flatMap(text => [...text.matchAll(pattern)].map(([, name]) => String(name)))
-  return {
-    makes: named(MADE),
-    changes: Object.values(LOCKS).flatMap(named),
-    creates: statements.some(text => CREATES.test(text))
-  }
-}
-
-/**
- * The check behind `/health/ready`. It rejects with `unavailable` while the database refuses writes, lacks its schema or
- * does not let the service read which migrations were applied.
- */
-export const createCheck = ({ probe }: Pick<Driver, 'probe'>, now = () => performance.now()): (() => Promise<void>) => {
-  let newest: number | undefined
-  const check = async (): Promise<void> => {
-    newest ??= newestOf(readMigrations())
-    const [row] = await probe(CHECK, []).catch(async (error: unknown) => {
-      if (isWithoutTable(error)) return []
-      // A table that is locked is there. That it cannot be read for a while does not make the service unready.
-      if (isLocked(error)) return (await probe(`select ${READ_ONLY}`, [])).map(([readOnly]) => [readOnly, newest])
-      // A privilege that was taken away (42501), or a page that is damaged (XX001).
-      throw error instanceof StatementError ? unavailable(error) : error
-    })
-    if (row?.[0]) throw unavailable(new StatementError('the database takes no writes', '25006'))
-    if (!(Number(row?.[1]) >= newest)) throw unavailable(new StatementError('the database lacks its schema', undefined))
-  }
-  let latest: { readonly begunAt: number; readonly outcome: Promise<void> } | undefined
-  return () => {
-    if (latest === undefined || now() - latest.begunAt > SHARED) {
-      const outcome = check().finally(() => {
-        if (latest?.outcome === outcome) latest = undefined
-      })
-      latest = { begunAt: now(), outcome }
-    }
-    return latest.outcome
-  }
-}
-
-/**
- * In milliseconds. Who asks within this time of the begin of a check that is under way waits for that one: a check goes
- * before every other statement, and a thousand of them would leave no connection to others. One that hangs holds nobody
- * up for longer.
- */
-const SHARED = 1000
-
-const READ_ONLY = `pg_is_in_recovery() or current_setting('transaction_read_only')::boolean`
-const CHECK = `select ${READ_ONLY}, max(created_at)::int8 from ${APPLIED}`
-
-/**
- * The last migration that was applied. Every other encoding lacks characters that occur in names (22P05), or does not know
- * where a character ends (SQL_ASCII).
- */
-const requireUtf8 = async (run: Run): Promise<number> => {
-  const { encoding, last } = await readApplied(run)
-  if (encoding === 'UTF8') return last
+/** Every other encoding lacks characters that occur in names (22P05), or does not know where a character ends (SQL_ASCII). */
+const requireUtf8 = (state: State): State => {
+  if (state.encoding === 'UTF8') return state
   throw new UnfitDatabaseError(
-    `the encoding of the database is ${encoding}, but must be UTF8: create a database with \`encoding 'UTF8'\``
+    `the encoding of the database is ${state.encoding}, but must be UTF8: create a database with \`encoding 'UTF8'\``
   )
+}
+
+const requireTables = ({ absent, searchPath }: State): void => {
+  if (absent.length === 0) return
+  throw new UnfitDatabaseError(
+    `the database has no table ${absent.join(', ')} in the search path ${searchPath}, although its migrations were applied; correct the search path, or restore them`
+  )
+}
+
+interface Migration {
+  /** SHA-256 of its file, with LF. */
+  readonly hash: string
+  /** What an earlier version has recorded of a checkout with CRLF. */
+  readonly hashWithCrlf: string
+  readonly statements: readonly string[]
 }
 
 /**
  * The migrations as drizzle-kit writes them, but for the schema `public`, which it writes in references alone: every table is
  * in the first schema of the search path.
  */
-const readMigrations = () =>
-  readMigrationFiles({ migrationsFolder: folder() }).map(migration => ({
-    ...migration,
-    sql: migration.sql.map(text => text.replaceAll('"public".', ''))
-  }))
-
-const newestOf = (migrations: ReturnType<typeof readMigrations>): number =>
-  Math.max(...migrations.map(({ folderMillis }) => folderMillis))
-
-const NEVER = -1
-
-const ENCODING = `select current_setting('server_encoding')`
-
-/**
- * The encoding of the database, and when the last migration that was applied was made. Outside transactions only: the error
- * of a database without the table would end one. It is one statement, because the embedded engine takes 60 ms at its start
- * to ask the catalog for the table first.
- */
-const readApplied = async (run: Run): Promise<{ readonly encoding: string; readonly last: number }> => {
-  const statement = `${ENCODING}, coalesce(max(created_at), ${NEVER}) from ${APPLIED}`
-  const [row] = await run(statement, []).catch((error: unknown) => {
-    if (isWithoutTable(error)) return run(`${ENCODING}, ${NEVER}`, [])
-    throw error
+export const readMigrations = (): readonly Migration[] => {
+  // Found by the name of the package, because the sources and the built files lie at different depths.
+  const folder = join(dirname(createRequire(import.meta.url).resolve('heroes/package.json')), 'drizzle')
+  const files = readdirSync(folder).filter(name => name.endsWith('.sql'))
+  return files.sort().map(name => {
+    const text = readFileSync(join(folder, name), 'utf8').replaceAll('\r\n', '\n')
+    return {
+      hash: sha256(text),
+      hashWithCrlf: sha256(text.replaceAll('\n', '\r\n')),
+      statements: text.replaceAll('"public".', '').split('--> statement-breakpoint')
+    }
   })
-  return { encoding: String(row?.[0]), last: Number(row?.[1]) }
 }
 
-/** True for 42P01, no such table: no migration was ever applied. */
-const isWithoutTable = (error: unknown): boolean => error instanceof StatementError && error.code === '42P01'
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-/** As of this statement, in a transaction that has waited for the lock. */
-const lastAppliedNow = async (run: Run): Promise<number> => {
-  // Not to_regclass: it reads a cache and may answer as of the time before the wait for the lock.
-  const [table] = await run(
-    'select from pg_class join pg_namespace on pg_namespace.oid = relnamespace where nspname = $1 and relname = $2',
-    APPLIED.split('.')
+const named = (migrations: readonly Migration[], pattern: RegExp): readonly string[] =>
+  migrations.flatMap(({ statements }) =>
+    statements.flatMap(text => [...text.matchAll(pattern)].map(([, name]) => String(name)))
   )
-  if (table === undefined) return NEVER
-  const [row] = await run(`select coalesce(max(created_at), $1) from ${APPLIED}`, [NEVER])
-  return Number(row?.[0])
-}
 
-// Found by the name of the package, because the sources and the built files lie at different depths.
-const folder = (): string => join(dirname(createRequire(import.meta.url).resolve('heroes/package.json')), 'drizzle')
+export const tablesMadeBy = (migrations: readonly Migration[]): readonly string[] =>
+  named(migrations, /\bcreate table "(\w+)"/gi)
+
+/** The tables that migrations change, those that they make among them. */
+export const tablesChangedBy = (migrations: readonly Migration[]): readonly string[] =>
+  Object.values(LOCKS).flatMap(pattern => named(migrations, pattern))
+
+/** Whether migrations make a table or an index, as a constraint may do too. PostgreSQL asks for `create` on the schema then. */
+export const makeAny = (migrations: readonly Migration[]): boolean =>
+  named(migrations, /\b(create|unique|primary key)\b/gi).length > 0

@@ -43,16 +43,24 @@ const judgeSchema = ({ schema, mayMigrate }: InspectedDatabase, migrate: boolean
   if (schema === undefined) {
     return wrong('which migrations were applied cannot be read', 'grant the role what it lacks, see privileges')
   }
+  const { absent, searchPath } = schema
+  if (absent.length > 0) {
+    return wrong(
+      `the search path ${searchPath} has no table ${absent.join(', ')}, although its migration was applied`,
+      'correct the search path of the role or in DATABASE_URL, or restore what is gone'
+    )
+  }
   if (schema.later) return risky('a later version of the service has migrated it', 'run that version')
   if (schema.pending === 0) return fine('every migration is applied')
   const pending = `${count(schema.pending, 'migration is', 'migrations are')} pending`
-  if (!migrate) return wrong(pending, MIGRATE)
+  const place = `the search path is ${searchPath}`
+  if (!migrate) return wrong(`${pending}; ${place}`, MIGRATE)
   if (mayMigrate) return fine(`${pending}, and the next start applies them`)
   return wrong(
-    `${pending}, and the role may not apply them`,
+    `${pending}, and the role may not apply them; ${place}`,
     schema.applied
       ? 'run `heroes migrate` as the role that owns the tables, with `create` on their schema'
-      : 'run `heroes migrate` as a role with `create` on the database and on its schema, or give this role both'
+      : 'run `heroes migrate` as a role with `create` on the schema, or give this role that'
   )
 }
 

@@ -188,10 +188,7 @@ t.test('an instance that waits for the migration of another one ends on SIGTERM'
   const { url: DATABASE_URL, drop } = await createDatabase()
   t.teardown(drop)
   const blocking = postgres(DATABASE_URL, { max: 1, onnotice: () => {} })
-  await blocking`create schema drizzle`
-  await blocking.unsafe(
-    'begin; create table drizzle.__drizzle_migrations (id serial primary key, hash text, created_at bigint)'
-  )
+  await blocking.unsafe('begin; create table heroes_migration (hash text primary key)')
   const waiting = startProcess(t, ['serve'], { DATABASE_URL, PORT: '0' })
   const isWaiting = async (): Promise<boolean> =>
     (

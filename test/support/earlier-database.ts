@@ -3,8 +3,10 @@
 import { readMigrationFiles } from 'drizzle-orm/migrator'
 import postgres from 'postgres'
 import type { Test } from 'tap'
-import { APPLIED } from '../../adapters/postgres/migrations.js'
 import { createDatabase } from './postgres.js'
+
+/** Where earlier versions recorded what they had applied. */
+const APPLIED = 'drizzle.__drizzle_migrations'
 
 /** Makes a database with the first migrations alone, so many of them, and a connection of the test's own to it. */
 export const createEarlierDatabase = async (

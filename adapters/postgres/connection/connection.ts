@@ -58,6 +58,8 @@ export const openConnection = (hosts: Hosts, { prepare, lookups, readClock }: Co
     default_transaction_isolation: 'read committed',
     // Lists of values have nulls.
     array_nulls: 'on',
+    // Any other value makes a search through the index of names find but some.
+    gin_fuzzy_search_limit: 0,
     ...PLANNING
   }
   const open = async () => {

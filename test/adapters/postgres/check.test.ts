@@ -1,10 +1,14 @@
 import postgres from 'postgres'
 import t from 'tap'
+import { createCheck } from '../../../adapters/postgres/check.js'
 import { openServer } from '../../../adapters/postgres/database.js'
-import { createCheck } from '../../../adapters/postgres/migrations.js'
 import { createDatabase, execute, setDatabase } from '../../support/postgres.js'
 
 const UNAVAILABLE = { code: 'unavailable' }
+const WITHOUT_SCHEMA = {
+  ...UNAVAILABLE,
+  cause: { message: 'the database lacks its schema, or a part of it (the search path is "$user", public)' }
+}
 
 t.test(
   'a database is ready while it has its schema and takes writes, even if the table of migrations is locked',
@@ -15,21 +19,29 @@ t.test(
       await close()
       await drop()
     })
-    await t.rejects(check(), { ...UNAVAILABLE, cause: { message: 'the database lacks its schema' } })
+    await t.rejects(check(), WITHOUT_SCHEMA)
     await t.rejects(requireSchema(), { name: 'UnfitDatabaseError' })
     await migrate()
     await requireSchema()
     await check()
 
-    await execute(url, 'create table kept as table drizzle.__drizzle_migrations')
-    await execute(url, 'truncate drizzle.__drizzle_migrations')
-    await t.rejects(check(), { ...UNAVAILABLE, cause: { message: 'the database lacks its schema' } })
-    await execute(url, 'insert into drizzle.__drizzle_migrations table kept')
-    await check()
+    for (const [away, back] of [
+      [
+        'create table kept as table heroes_migration; truncate heroes_migration',
+        'insert into heroes_migration table kept'
+      ],
+      ['alter table scope rename to scopes', 'alter table scopes rename to scope'],
+      ['alter table heroes_migration rename to migration', 'alter table migration rename to heroes_migration']
+    ] as const) {
+      await execute(url, away)
+      await t.rejects(check(), WITHOUT_SCHEMA, away)
+      await execute(url, back)
+      await check()
+    }
 
     const sql = postgres(url, { max: 1, onnotice: () => {} })
     await sql.begin(async held => {
-      await held`lock table drizzle.__drizzle_migrations`
+      await held`lock table heroes_migration, hero`
       await check()
     })
     await sql.end()
@@ -43,7 +55,7 @@ t.test(
     await check().catch(() => {})
     await check()
 
-    await execute(url, 'alter table drizzle.__drizzle_migrations rename column created_at to applied_at')
+    await execute(url, 'alter table heroes_migration rename column hash to digest')
     await t.rejects(check(), { ...UNAVAILABLE, cause: { code: '42703' } })
   }
 )
@@ -63,18 +75,18 @@ t.test('who asks while a check is under way waits for that one, unless it takes 
   now = 1000
   asked.push(check())
   t.equal(probes, 1)
-  answer([[false, Number.MAX_SAFE_INTEGER]])
+  answer([[false, 'public', '', false]])
   await Promise.all(asked)
 
   const slow = check()
   const toSlow = answer
   now = 2001
   const next = check()
-  toSlow([[false, Number.MAX_SAFE_INTEGER]])
+  toSlow([[false, 'public', '', false]])
   await slow
   const another = check()
   t.equal(probes, 3)
-  answer([[true, 0]])
+  answer([[true, 'public', '', false]])
   await t.rejects(next, UNAVAILABLE)
   await t.rejects(another, UNAVAILABLE)
 })

@@ -35,7 +35,8 @@ t.test('an inspection tells what the server says of itself', async t => {
   const database = await openServer(url, { pool: 2, prepare: true })
   t.teardown(database.close)
   await database.migrate()
-  t.match(await database.inspect(), { schema: { applied: true, pending: 0, later: false }, missing: [], pooled: false })
+  const schema = { applied: true, pending: 0, later: false, absent: [], searchPath: '"$user", public' }
+  t.match(await database.inspect(), { schema, missing: [], pooled: false })
 })
 
 t.test('connections of other programs are counted, and limits of the role and the database hold', async t => {
@@ -55,32 +56,32 @@ t.test('connections of other programs are counted, and limits of the role and th
 
 t.test('a schema of a later or an earlier version is told from one that is up to date', async t => {
   const driver = connect()
-  const table = 'drizzle.__drizzle_migrations'
-  await execute(url, `insert into ${table} (hash, created_at) values ('later', 9000000000000)`)
+  await execute(url, "insert into heroes_migration (hash) values ('later')")
   t.match(await inspect(driver, false), { schema: { pending: 0, later: true }, pooled: undefined })
-  await execute(url, `delete from ${table} where hash = 'later'`)
-  await execute(url, `delete from ${table} where created_at = (select max(created_at) from ${table})`)
+  await execute(url, "delete from heroes_migration where hash = 'later'")
+  await execute(url, 'delete from heroes_migration where ctid = (select max(ctid) from heroes_migration)')
   t.match(await inspect(driver, false), { schema: { applied: true, pending: 1, later: false } })
 })
 
 t.test('a role lacks nothing on tables that pending migrations are yet to make', async t => {
   const { url } = await createEarlierDatabase(t, 3)
   t.match(await inspect(connect(1, url), false), {
-    schema: { applied: true, pending: 3 },
+    schema: { applied: true, pending: 4, absent: [] },
     missing: [],
     mayMigrate: true
   })
 })
 
-t.test('a table that no pending migration makes is missed where it is gone', async t => {
+t.test('a table that no pending migration makes is absent where it is gone', async t => {
   const { url, drop } = await createDatabase()
   t.teardown(drop)
   const database = await openServer(url, { pool: 1, prepare: true })
   t.teardown(database.close)
   await database.migrate()
   await execute(url, 'drop table scope')
-  const { missing } = await database.inspect()
-  t.strictSame(new Set(missing.map(({ table }) => table)), new Set(['scope']))
+  const { schema, missing } = await database.inspect()
+  t.strictSame(schema?.absent, ['scope'])
+  t.strictSame(missing, [])
 })
 
 /** Whether a role that has almost no privileges may migrate, behind each change of them. */
@@ -100,50 +101,41 @@ const watchRole = async (t: Test, url: string, sql: postgres.Sql) => {
   return { role, database, mayMigrate }
 }
 
-t.test('a role may migrate that owns what pending migrations change, and may note what it has applied', async t => {
+t.test('a role may migrate that owns what pending migrations change, and may write what it has applied', async t => {
   const { url, sql } = await createEarlierDatabase(t, 5)
   const { role, database, mayMigrate } = await watchRole(t, url, sql)
-  const notes = 'drizzle.__drizzle_migrations'
-  t.notOk(await mayMigrate(`grant usage on schema public to ${role}; grant usage on schema drizzle to ${role}`))
-  t.notOk(await mayMigrate(`grant select, insert on ${notes} to ${role}`))
+  await sql`create table heroes_migration (hash text primary key, applied_at timestamptz not null default now())`
+  await sql`insert into heroes_migration (hash) select hash from drizzle.__drizzle_migrations`
+  t.notOk(await mayMigrate(`grant usage on schema public to ${role}`), 'the record cannot be read')
+  t.match(await database.inspect(), { schema: undefined, missing: [{}], mayMigrate: false })
+  t.notOk(await mayMigrate(`grant select on heroes_migration to ${role}`))
   t.notOk(await mayMigrate(`alter table "grant" owner to ${role}; alter table client owner to ${role}`))
-  t.ok(await mayMigrate(`grant usage on sequence ${notes}_id_seq to ${role}`), 'nothing is made, so it need not create')
+  t.ok(await mayMigrate(`grant insert on heroes_migration to ${role}`), 'nothing is made, so it need not create')
   t.notOk(await mayMigrate('alter table client owner to current_user'))
-  t.notOk(await mayMigrate(`alter table client owner to ${role}; revoke insert on ${notes} from ${role}`))
-  t.ok(await mayMigrate(`grant insert on ${notes} to ${role}`))
+  t.ok(await mayMigrate(`alter table client owner to ${role}`))
   await database.migrate()
   t.match(await database.inspect(), { schema: { pending: 0 } })
 })
 
-t.test('where a pending migration makes a table, a role that may migrate may create in the schema', async t => {
-  const { url, sql } = await createEarlierDatabase(t, 4)
-  const { role, database, mayMigrate } = await watchRole(t, url, sql)
-  t.notOk(
-    await mayMigrate(`
-      alter table "grant" owner to ${role}; alter table client owner to ${role}; grant usage on schema drizzle to ${role};
-      grant all on all tables in schema drizzle to ${role}; grant all on all sequences in schema drizzle to ${role}`)
-  )
-  await t.rejects(database.migrate())
-  t.ok(await mayMigrate(`grant create on schema public to ${role}`))
-  await database.migrate()
-  t.match(await database.inspect(), { schema: { pending: 0 } })
-})
-
-t.test('a role that is to apply the first migration may make the table in which it is noted', async t => {
+t.test('where a pending migration makes a table, or none was applied, a role that may migrate may create', async t => {
+  const earlier = await createEarlierDatabase(t, 4)
+  const owned = `alter table "grant" owner to ROLE; alter table client owner to ROLE; grant usage on schema drizzle to ROLE;
+    grant select on all tables in schema drizzle to ROLE`
   const { url, drop } = await createDatabase()
   t.teardown(drop)
   const sql = postgres(url, { max: 1, onnotice: () => {} })
   t.teardown(() => sql.end())
-  const { role, database, mayMigrate } = await watchRole(t, url, sql)
-  t.notOk(await mayMigrate(`grant create on schema public to ${role}`))
-  t.notOk(await mayMigrate(`create schema drizzle authorization ${role}`), 'it is made unless it is there')
-  await t.rejects(database.migrate())
-  const name = new URL(url).pathname.slice(1)
-  t.notOk(await mayMigrate(`alter schema drizzle owner to current_user; grant create on database ${name} to ${role}`))
-  await t.rejects(database.migrate())
-  t.ok(await mayMigrate(`grant create, usage on schema drizzle to ${role}`))
-  await database.migrate()
-  t.match(await database.inspect(), { schema: { pending: 0 } })
+  for (const [place, change] of [
+    [earlier, owned],
+    [{ url, sql }, 'grant usage on schema public to ROLE']
+  ] as const) {
+    const { role, database, mayMigrate } = await watchRole(t, place.url, place.sql)
+    t.notOk(await mayMigrate(change.replaceAll('ROLE', role)))
+    await t.rejects(database.migrate())
+    t.ok(await mayMigrate(`grant create on schema public to ${role}`))
+    await database.migrate()
+    t.match(await database.inspect(), { schema: { pending: 0 } })
+  }
 })
 
 t.test('a pooler that lends its connections out is noticed', async t => {
@@ -165,9 +157,9 @@ t.test('a pooler that lends its connections out is noticed', async t => {
 
 t.test('a failure that says nothing of privileges is told as it is', async t => {
   const driver = connect()
-  await execute(url, 'alter table drizzle.__drizzle_migrations rename column created_at to made_at')
-  await t.rejects(inspect(driver, false), { code: 'unavailable', cause: { code: '42703' } })
-  await execute(url, 'alter table drizzle.__drizzle_migrations rename column made_at to created_at')
+  await execute(url, 'alter table heroes_migration rename column hash to digest')
+  await t.rejects(inspect(driver, false), { name: 'DomainError', cause: { code: '42703' } })
+  await execute(url, 'alter table heroes_migration rename column digest to hash')
 })
 
 t.test('the embedded engine tells the same of itself', async t => {

@@ -194,11 +194,8 @@ t.test('a server without the extension, and a role that may not make the index, 
   await migrate()
   await sql.unsafe(`drop index ${INDEX}`)
   const role = `role_${randomBytes(4).toString('hex')}`
-  await sql.unsafe(
-    `create role ${role} login password 'secret'; grant select on drizzle.__drizzle_migrations to ${role}`
-  )
+  await sql.unsafe(`create role ${role} login password 'secret'; grant select on heroes_migration to ${role}`)
   t.teardown(() => execute(url, `drop owned by ${role}; drop role ${role}`))
-  await sql.unsafe(`grant usage on schema drizzle to ${role}`)
   const address = new URL(url)
   address.username = role
   address.password = 'secret'

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { readdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { getTableConfig } from 'drizzle-orm/pg-core'
@@ -152,7 +153,8 @@ t.test('a client of an earlier version keeps its redirect URI and the grants tha
     allowedScopes: ['a'],
     grantTypes: [...defaultGrantTypes],
     name: undefined,
-    requirePkce: true
+    requirePkce: true,
+    requireState: true
   })
   t.strictSame((await stores.clients.find('none'))?.redirectUris, [])
 })
@@ -296,9 +298,8 @@ t.test('when several instances migrate an empty database at once, each migration
   await Promise.all(instances.map(instance => instance.migrate()))
   await Promise.all(instances.map(instance => instance.migrate()))
   const sql = postgres(url, { max: 1 })
-  const [row] =
-    await sql`select count(*)::int4, count(distinct hash)::int4 as different from drizzle.__drizzle_migrations`
-  t.ok(row && row.count > 0 && row.count === row.different)
+  const [row] = await sql`select count(*)::int4 from heroes_migration`
+  t.equal(row?.count, readdirSync('drizzle').filter(name => name.endsWith('.sql')).length)
   for (const { stores } of instances) t.ok(await stores.heroes.insert({ name: randomUUID() }))
   await Promise.all([sql.end(), ...instances.map(instance => instance.close())])
 })
@@ -317,7 +318,7 @@ t.test('without prepared statements the stores work the same', async t => {
   const token = await logIn(stores, parties, { scopes: ['a', 'b:c'] })
   t.strictSame(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
   const code = await authorize(stores, parties)
-  t.strictSame(await stores.codes.find(code.digest), { ...code, spent: false })
+  t.strictSame(await stores.codes.find(code.digest), { ...code, spent: false, ended: false })
   const activity = await sql`
     select from pg_stat_activity where application_name = 'heroes' and datname = current_database()`
   t.ok(activity.length <= 2, 'look-ups share the pool')
@@ -339,7 +340,7 @@ t.test('settings of a database that change how values are written change no reco
     const token = await logIn(stores, parties)
     t.strictSame(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
     const code = await authorize(stores, parties)
-    t.strictSame(await stores.codes.find(code.digest), { ...code, spent: false })
+    t.strictSame(await stores.codes.find(code.digest), { ...code, spent: false, ended: false })
     // Without a refresh token the lists of a statement have nulls. A token that comes alone has no list.
     const lone = publicTokenUnder(grantTo(parties))
     const others = [1, 2, 3].map(() => publicTokenUnder(grantTo(parties)))

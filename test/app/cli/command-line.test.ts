@@ -30,7 +30,7 @@ t.test('with MIGRATE=false a database that `heroes migrate` has not prepared is 
   const refused = (why: string) => ({
     code: 1,
     stdout: '',
-    stderr: `heroes: DATABASE_URL cannot be used: the database ${why}; run \`heroes migrate\`, or leave MIGRATE unset\n`
+    stderr: `heroes: DATABASE_URL cannot be used: the database ${why}; run \`heroes migrate\`, or leave MIGRATE unset (the search path is "$user", public)\n`
   })
   for (const command of ['serve', 'client list', 'user list']) {
     t.strictSame(await heroes(command, env), refused('lacks its schema'), command)
@@ -38,10 +38,7 @@ t.test('with MIGRATE=false a database that `heroes migrate` has not prepared is 
   t.match(await heroes('migrate', env), { code: 0 })
   t.match(await heroes('client list', env), { code: 0 })
   // This leaves the database as an earlier version does.
-  await execute(
-    url,
-    'delete from drizzle.__drizzle_migrations where created_at = (select max(created_at) from drizzle.__drizzle_migrations)'
-  )
+  await execute(url, 'delete from heroes_migration where ctid = (select max(ctid) from heroes_migration)')
   t.strictSame(await heroes('client list', env), refused('has a schema of an earlier version'))
 })
 
@@ -67,7 +64,7 @@ t.test('a database whose encoding is not UTF8 is refused, and nothing is created
       t.match(ran, { code: 1, stdout: '', stderr }, `${command}, MIGRATE=${MIGRATE}`)
     }
   }
-  await execute(address.href, 'create schema drizzle')
+  await execute(address.href, 'create table heroes_migration ()')
 })
 
 t.test(

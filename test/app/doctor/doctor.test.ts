@@ -151,15 +151,11 @@ t.test('a role that may not do what the service does is told what it lacks', asy
   t.match(before.on('privileges'), {
     verdict: 'wrong',
     message:
-      /select, insert, update and delete on attempt, client, code, grant, hero, known_login, scope, token, user; select on drizzle\./
+      /select, insert, update and delete on attempt, client, code, grant, hero, known_login, scope, token, user; select on heroes_migration/
   })
   t.match(before.on('schema'), { verdict: 'wrong', message: /cannot be read/ })
 
   await execute(url, `grant select, insert, update on all tables in schema public to ${role}`)
-  await execute(
-    url,
-    `grant usage on schema drizzle to ${role}; grant select on all tables in schema drizzle to ${role}`
-  )
   const some = await doctor(limited)
   t.match(some, { code: 1 })
   t.match(some.on('privileges'), { verdict: 'wrong', message: /may not delete on attempt, client,/ })
@@ -276,7 +272,7 @@ const SOUND: Exclude<Inspected, string> = {
   connections: { most: 97, others: 7 },
   encrypted: true,
   takesWrites: true,
-  schema: { applied: true, pending: 0, later: false },
+  schema: { applied: true, pending: 0, later: false, absent: [], searchPath: 'public' },
   mayMigrate: true,
   nameIndex: undefined,
   missing: [],
@@ -302,13 +298,14 @@ t.test('of a server that is set up as the checklist has it everything is fine', 
 
 t.test('each fact of a server that may cost data, secrets or the service is told by itself', async t => {
   type Case = [check: string, verdict: string, changes: Partial<typeof SOUND>, settings?: Record<string, string>]
-  const schema = { applied: true, pending: 0, later: false }
+  const schema = { applied: true, pending: 0, later: false, absent: [], searchPath: 'public' }
   const authorities = join(temporaryFolder(t), 'authorities.pem')
   writeFileSync(authorities, String(rootCertificates[0]))
   const cases: Case[] = [
     ['encoding', 'wrong', { encoding: 'SQL_ASCII' }],
     ['writes', 'wrong', { takesWrites: false }],
     ['schema', 'wrong', { schema: undefined }],
+    ['schema', 'wrong', { schema: { ...schema, absent: ['hero'] } }],
     ['schema', 'risky', { schema: { ...schema, later: true } }],
     ['schema', 'wrong', { schema: { ...schema, pending: 1 } }, { MIGRATE: 'false' }],
     ['schema', 'wrong', { schema: { ...schema, pending: 2 }, mayMigrate: false }],
