@@ -1,6 +1,5 @@
 import { isRedirectUri, type UseCases } from '../../core/index.js'
-import { shellWord } from '../http/routes/callback.js'
-import { examplePassword } from '../http/routes/register.js'
+import { examplePassword, shellWord } from '../http/trial.js'
 import type { Settings } from '../settings/settings.js'
 
 /** Whether there is a first client, and the page at its redirect URI: for trials, which need no database server. */

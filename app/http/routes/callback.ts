@@ -6,6 +6,7 @@ import type { Operation } from '../openapi/operation.js'
 import { codePage, refusalPage } from '../pages/callback-page.js'
 import { languageFor, pageHeaders } from '../pages/layout.js'
 import { pageRefusals, queryRefusals } from '../refusals.js'
+import { shellWord } from '../trial.js'
 
 const neitherCodeNorError = (): DomainError =>
   new DomainError('invalid_request', 'the link has neither a code nor an error')
@@ -57,7 +58,3 @@ export const callbackRoutes = (http: Http, publicUrl: () => string): void => {
  */
 const redirectField = (host = ''): string =>
   /^127\.0\.0\.1:[0-9]{1,5}$/.test(host) ? ` -d redirect_uri=http://${host}/callback` : ''
-
-/** The text as one word of a shell. */
-export const shellWord = (text: string): string =>
-  /^[\w./:%~-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`

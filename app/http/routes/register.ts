@@ -6,6 +6,7 @@ import type { Http } from '../http.js'
 import { schemaRefusals } from '../openapi/answers.js'
 import { DOCUMENTED, type Operation } from '../openapi/operation.js'
 import { jsonRefusals, storeRefusals } from '../refusals.js'
+import { examplePassword } from '../trial.js'
 
 const registration = (passwordMinLength: number) =>
   Type.Object(
@@ -88,11 +89,4 @@ export const registerRoutes = (
       )
     })
   )
-}
-
-/** A password that people may try the service with. It has so many characters at least. */
-export const examplePassword = (length: number): string => {
-  let phrase = 'correct horse'
-  while (phrase.length < length) phrase += ' battery staple'
-  return phrase.slice(0, PASSWORD_MAX)
 }
