@@ -14,6 +14,7 @@ interface ClientOptions extends JsonOption {
   readonly grant?: readonly string[] | false
   readonly name?: string | false
   readonly requirePkce?: boolean
+  readonly requireState?: boolean
 }
 
 /** An option that may be repeated. */
@@ -33,7 +34,8 @@ const shared = (instead: string, grants = instead): readonly Option[] => [
   several('--grant <type>', `a grant type that the client may use${grants}; may be repeated`),
   new Option('--name <text>', 'what the login page calls the client'),
   new Option('--require-pkce', 'refuse authorization requests without PKCE (the default of `add --public`)'),
-  new Option('--no-require-pkce', 'accept authorization requests without PKCE (the default of `add --confidential`)')
+  new Option('--no-require-pkce', 'accept authorization requests without PKCE (the default of `add --confidential`)'),
+  new Option('--no-require-state', 'accept authorization requests with a code_challenge in place of state')
 ]
 
 const ADD_OPTIONS = [
@@ -45,6 +47,7 @@ const ADD_OPTIONS = [
 
 const SET_OPTIONS = [
   ...shared(', in place of the present ones'),
+  new Option('--require-state', 'refuse authorization requests without state (the default of `add`)'),
   new Option('--no-redirect-uri', 'remove every redirect URI: the client has no login page then'),
   new Option('--no-scope', 'allow the client no scope'),
   new Option('--no-grant', 'allow the client no grant type: a confidential one may still introspect tokens'),
@@ -144,21 +147,23 @@ export const clientCommands = ({ terminal, show }: CommandContext): readonly Com
 ]
 
 /** What the options say of a client, with keys for those alone that are given. */
-const chosenBy = ({ redirectUri, scope, grant, name, requirePkce }: ClientOptions): ClientChanges => ({
+const chosenBy = ({ redirectUri, scope, grant, name, requirePkce, requireState }: ClientOptions): ClientChanges => ({
   ...(redirectUri !== undefined && { redirectUris: redirectUri || [] }),
   ...(scope !== undefined && { allowedScopes: scope || [] }),
   ...(grant !== undefined && { grantTypes: grant || [] }),
   ...(name !== undefined && { name: name === false ? undefined : name }),
-  ...(requirePkce !== undefined && { requirePkce })
+  ...(requirePkce !== undefined && { requirePkce }),
+  ...(requireState !== undefined && { requireState })
 })
 
-const ofClient = ({ redirectUris, allowedScopes, grantTypes, name, requirePkce }: Client) => ({
+const ofClient = ({ redirectUris, allowedScopes, grantTypes, name, requirePkce, requireState }: Client) => ({
   redirectUri: redirectUris[0],
   redirectUris,
   allowedScopes,
   grantTypes,
   name,
-  requirePkce
+  requirePkce,
+  requireState
 })
 
 const toJson = (client: Client) => ({

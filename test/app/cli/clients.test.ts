@@ -13,8 +13,13 @@ const BARE = {
 }
 
 t.test('client add prints the client, and its secret only if the command made the secret', async t => {
-  t.strictSame(await json('client add spa --public'), { id: 'spa', ...BARE, requirePkce: true })
-  t.strictSame(await json('client add spa.2 --public --no-require-pkce'), { id: 'spa.2', ...BARE, requirePkce: false })
+  t.strictSame(await json('client add spa --public'), { id: 'spa', ...BARE, requirePkce: true, requireState: true })
+  t.strictSame(await json('client add spa.2 --public --no-require-pkce'), {
+    id: 'spa.2',
+    ...BARE,
+    requirePkce: false,
+    requireState: true
+  })
   const { stdout, stderr, code } = await heroes(
     'client add app --confidential --redirect-uri https://app.example/cb --scope a --scope b:c --redirect-uri http://localhost/ --grant client_credentials --grant password --name'
       .split(' ')
@@ -24,12 +29,13 @@ t.test('client add prints the client, and its secret only if the command made th
   t.match({ stderr, code }, { stderr: told('client.added', { client: 'app' }), code: 0 })
   t.match(
     stdout,
-    /^\{"id":"app","secret":"[A-Za-z0-9]{32}","redirectUri":"https:\/\/app\.example\/cb","redirectUris":\["https:\/\/app\.example\/cb","http:\/\/localhost\/"\],"allowedScopes":\["a","b:c"\],"grantTypes":\["client_credentials","password"\],"name":"The App","requirePkce":false\}\n$/
+    /^\{"id":"app","secret":"[A-Za-z0-9]{32}","redirectUri":"https:\/\/app\.example\/cb","redirectUris":\["https:\/\/app\.example\/cb","http:\/\/localhost\/"\],"allowedScopes":\["a","b:c"\],"grantTypes":\["client_credentials","password"\],"name":"The App","requirePkce":false,"requireState":true\}\n$/
   )
   t.strictSame(await json('client add strict --confidential --require-pkce --secret-stdin', `${SECRET}\n`), {
     id: 'strict',
     ...BARE,
-    requirePkce: true
+    requirePkce: true,
+    requireState: true
   })
 
   const shown = await run('client add cli --confidential')
@@ -55,7 +61,8 @@ t.test('client list and show print the clients without their secrets', async t =
     allowedScopes: ['a', 'b:c'],
     grantTypes: ['client_credentials', 'password'],
     name: 'The App',
-    requirePkce: false
+    requirePkce: false,
+    requireState: true
   }
   t.strictSame(await json('client show app'), app)
   const all: { id: string }[] = await json('client list')
@@ -90,7 +97,8 @@ t.test('client set changes what its options name and nothing else', async t => {
     ...moved,
     allowedScopes: ['x', 'y'],
     name: 'M',
-    requirePkce: true
+    requirePkce: true,
+    requireState: true
   })
   t.match(await json('client set changing --grant refresh_token --grant client_credentials'), {
     ...moved,
@@ -102,7 +110,8 @@ t.test('client set changes what its options name and nothing else', async t => {
     redirectUris: [],
     allowedScopes: [],
     grantTypes: [],
-    requirePkce: false
+    requirePkce: false,
+    requireState: true
   })
   t.match((await run('client show changing')).stdout, /\nchanging {2}confidential {2}- {14}- {7}- {12}optional {2}-\n/)
   t.match(await run('client set changing --name one'), { code: 0, stdout: /\nchanging {2}confidential .* one\n$/ })

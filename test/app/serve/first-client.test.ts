@@ -79,7 +79,8 @@ t.test('beside it there is a public client for /docs, whose address is printed',
     allowedScopes: ['heroes.read', 'heroes'],
     grantTypes: ['authorization_code'],
     name: 'API documentation',
-    requirePkce: true
+    requirePkce: true,
+    requireState: true
   })
 })
 
