@@ -11,15 +11,12 @@ const FEW = 1000
 const OWN = 50
 const ENGINE = 200
 
-/** As POSIX systems have it. The report takes some ten milliseconds to make. Undefined where there is no limit. */
-const readLimit = (): number | undefined => {
-  const { soft } = Object(Object(process.report?.getReport()).userLimits?.open_files)
-  return typeof soft === 'number' ? soft : undefined
-}
+/** As POSIX systems have it; NaN where there is no limit. The report takes some ten milliseconds to make. */
+const readLimit = (): number => Number(Object(Object(process.report?.getReport()).userLimits?.open_files).soft)
 
 /** How many connections of clients a process takes at a time: what its limit on open files leaves. */
 export const connectionsFor = ({ database }: Pick<Settings, 'database'>, limit = readLimit()): number => {
-  if (limit === undefined) return MOST
+  if (Number.isNaN(limit)) return MOST
   const ofDatabase = database.kind === 'server' ? database.pool : database.kind === 'embedded' ? ENGINE : 0
   return Math.max(LEAST, Math.min(MOST, limit - OWN - ofDatabase))
 }

@@ -37,6 +37,8 @@ const unusable = (error: unknown, name = 'HOST'): Error => new UnusableSettingEr
 
 /** How long a scrape that is under way may take once the service ends. */
 const LAST_SCRAPE_MILLISECONDS = 500
+/** A scrape needs one, and files that these have open are none of the service's clients'. */
+const SCRAPE_CONNECTIONS = 16
 
 /** Listens on `METRICS_PORT`. Resolves to what ends that. Rejects as {@link listen} does. */
 export const serveMetrics = async (
@@ -44,7 +46,10 @@ export const serveMetrics = async (
   { host, bodyLimit, bodyMemory, metricsPort = 0 }: Settings,
   log: ProcessLog
 ): Promise<() => Promise<void>> => {
-  const http = buildMetricsServer({ bodyLimit, bodyMemory, log: { ...log, followRequest: undefined } }, read)
+  const http = buildMetricsServer(
+    { bodyLimit, bodyMemory, log: { ...log, followRequest: undefined }, maxConnections: SCRAPE_CONNECTIONS },
+    read
+  )
   const port = await listen(http, host, 'METRICS_PORT', metricsPort)
   log.logger.info({ host, port }, 'metrics listening')
   return async () => {

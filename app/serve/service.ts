@@ -2,16 +2,13 @@ import { compose } from '../compose.js'
 import { buildServer, type Http, type ServerOptions } from '../http/server.js'
 import type { Settings } from '../settings/settings.js'
 import { isForTrials } from './first-client.js'
-import type { UnparsedRequest } from './log.js'
 
 /** The base URL that users see, of a service that listens on `port`. */
 export const publicUrlOf = ({ publicUrl }: Settings, port: number): string => publicUrl ?? `http://localhost:${port}`
 
 /** What a server has beside what its settings say. */
-type Parts = Pick<ServerOptions, 'useCases' | 'isSlowSearch' | 'log' | 'ready'> & {
+type Parts = Pick<ServerOptions, 'useCases' | 'isSlowSearch' | 'log' | 'ready' | 'maxConnections' | 'onUnparsed'> & {
   readonly publicUrl: () => string
-  readonly maxConnections?: number
-  readonly onUnparsed?: (refusal: UnparsedRequest) => void
 }
 
 /** The server of a service with these settings. It does not listen. */

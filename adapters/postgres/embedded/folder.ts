@@ -41,20 +41,20 @@ const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW = 0 } = constants
  * on macOS, LockFileEx on Windows. The lock holds between containers that share a volume, and it leaves nothing to
  * clean up.
  */
-export const lockFolder = async (folder: string): Promise<() => void> => {
+export const lockFolder = async (folder: string, caller = process.geteuid?.()): Promise<() => void> => {
   const { tryLock } = await import('fs-native-extensions')
   makeFolder(folder)
-  requireOwn(folder, statSync(folder))
+  requireOwn(folder, statSync(folder), caller)
   for (const name of ['lock', 'socket', 'postgres', 'postgres.new']) {
     const path = join(folder, name)
-    requireOwn(path, lstatSync(path, { throwIfNoEntry: false }))
+    requireOwn(path, lstatSync(path, { throwIfNoEntry: false }), caller)
   }
   const path = join(folder, 'lock')
   // A bare descriptor, because the garbage collector closes a FileHandle, which would free the lock.
   const file = openSync(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600)
   try {
     // It may have been put there since.
-    requireOwn(path, fstatSync(file))
+    requireOwn(path, fstatSync(file), caller)
     // Any user who can read the file could hold the lock.
     fchmodSync(file, 0o600)
     if (!tryLock(file)) throw new FolderInUseError(folder)
@@ -69,10 +69,10 @@ export const lockFolder = async (folder: string): Promise<() => void> => {
  * Throws a {@link FolderError} for a symbolic link, and for what belongs to neither the caller nor root: whoever owns it
  * could read what the service stores, hold the lock, or answer in the service's place.
  */
-const requireOwn = (path: string, stats: Stats | undefined): void => {
+const requireOwn = (path: string, stats: Stats | undefined, caller: number | undefined): void => {
   if (stats?.isSymbolicLink()) throw new FolderError(`${path} is a symbolic link, and none is followed; remove it`)
-  const uid = process.geteuid?.()
-  if (stats === undefined || uid === undefined || stats.uid === uid || stats.uid === 0) return
+  // Windows has no such ids.
+  if (stats === undefined || [0, caller ?? stats.uid].includes(stats.uid)) return
   throw new FolderError(`${path} belongs to another user, of the id ${stats.uid}; run this as that user`)
 }
 

@@ -16,7 +16,7 @@ t.test('the limit on open files, less what the service needs for itself, is the 
     [embedded, 1024, 774],
     [embedded, 100, 16],
     [memory, 20_000, 10_000],
-    [memory, undefined, 10_000]
+    [memory, Number.NaN, 10_000]
   ] as const) {
     t.equal(connectionsFor(settings, limit), connections)
   }

@@ -296,6 +296,17 @@ t.test(
   }
 )
 
+t.test('what the parser refuses has a line of the log, and is counted', async t => {
+  const { url, until } = await serveProcess(t, { DATABASE_URL: 'memory:', METRICS_PORT: '0' })
+  const { socket, closed } = dial(url)
+  socket.write('no HTTP\r\n\r\n')
+  await closed
+  await until(/"level":30,[^\n]*"address":"127.0.0.1","status":400,"msg":"a request could not be read"\}\n/)
+  const [, port] = await until(/"port":(\d+),"msg":"metrics listening"/)
+  const { body } = await ask(`http://127.0.0.1:${port}/metrics`)
+  t.match(body, /^heroes_requests_unparsed_total\{status="400"\} 1$/m)
+})
+
 /** What the log of a service that has ended warned of: the checks and the messages. */
 const warnings = (output: string): { check: string; advice: string; msg: string }[] =>
   output

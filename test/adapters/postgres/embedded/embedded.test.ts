@@ -20,6 +20,7 @@ import type { Run } from '../../../../adapters/postgres/connection/driver.js'
 import { openEmbedded } from '../../../../adapters/postgres/database.js'
 import { openFolder } from '../../../../adapters/postgres/embedded/embedded.js'
 import { startEngine } from '../../../../adapters/postgres/embedded/engine.js'
+import { lockFolder } from '../../../../adapters/postgres/embedded/folder.js'
 import { PROGRAM, temporaryFolder } from '../../../support/process.js'
 
 const EVERY = { nameContains: undefined, after: undefined, limit: undefined }
@@ -270,27 +271,29 @@ t.test('nothing in the folder is opened through a symbolic link, and what the li
   }
 })
 
-const root = process.geteuid?.() === 0 ? {} : { skip: 'only root can give a file away' }
+const posix = windows ? { skip: 'Windows has neither modes nor limits' } : {}
 
 t.test(
   'a folder, or anything of the service in it, that belongs to neither the caller nor root is refused',
-  root,
+  posix,
   async t => {
-    const NOBODY = 65_534
-    for (const name of ['', 'lock', 'socket', 'postgres']) {
+    const uid = Number(process.geteuid?.())
+    // Only root can give a file away. For others, somebody else is the caller.
+    for (const name of uid === 0 ? ['', 'lock', 'socket', 'postgres'] : ['']) {
       const data = t.testdir({ folder: { lock: '', socket: '', postgres: {} } })
       const path = join(data, 'folder', name)
-      chownSync(path, NOBODY, NOBODY)
-      const message = `${path} belongs to another user, of the id ${NOBODY}; run this as that user`
-      await t.rejects(openEmbedded(join(data, 'folder')), {
+      if (uid === 0) chownSync(path, 65_534, 65_534)
+      const owner = statSync(path).uid
+      await t.rejects(lockFolder(join(data, 'folder'), uid === 0 ? 0 : owner + 1), {
         name: 'FolderError',
-        message: message.replace('/ belongs', ' belongs')
+        message: `${join(path)} belongs to another user, of the id ${owner}; run this as that user`.replace(
+          '/ belongs',
+          ' belongs'
+        )
       })
     }
   }
 )
-
-const posix = windows ? { skip: 'Windows has neither modes nor limits' } : {}
 
 t.test('after every open only the owner can read and write the database, whatever the modes were', posix, async t => {
   const mode = (path: string): string => (statSync(path).mode & 0o777).toString(8)
