@@ -23,7 +23,7 @@ const ROOMS: Record<string, { readonly rooms: readonly string[]; readonly packag
   'app/http': { rooms: ['core'], packages: ['node:', 'fastify', '@fastify/', '@sinclair/typebox', 'ipaddr.js'] },
   'app/http/pages': {
     rooms: ['core', 'app/http'],
-    packages: ['node:', '@fastify/accept-negotiator']
+    packages: ['@fastify/helmet', 'node:', '@fastify/accept-negotiator']
   },
   'app/http/routes': {
     rooms: ['core', 'app/http', 'app/http/pages', 'app/http/openapi'],

@@ -167,12 +167,13 @@ export const headersWith = (cacheControl: string, policy: Readonly<Record<string
 // There is no `form-action`: Chrome applies it to the redirect that answers the form as well, and that redirect leads to the
 // client. `default-src` does not limit where forms are sent. It keeps Chrome from asking for /favicon.ico; a
 // `<link rel="icon">` would violate it.
-const HEADERS = headersWith('no-store', {
+export const PAGE_POLICY = {
   'default-src': "'none'",
   'style-src': `'sha256-${hash('sha256', STYLE, 'base64')}'`,
   'frame-ancestors': "'none'",
   'base-uri': "'none'"
-})
+}
+const HEADERS = headersWith('no-store', PAGE_POLICY)
 
 /** The headers of every page in a language, whatever its status. */
 export const pageHeaders = (language: Language): Headers => ({

@@ -8,7 +8,7 @@ import {
   USERNAME_MAX,
   type UseCases
 } from '../../../core/index.js'
-import { type Form, formOf, formRoutes, parseForm, queryString, requireShort } from '../bodies/forms.js'
+import { type Form, formOf, parseForm, queryString, requireShort } from '../bodies/forms.js'
 import { originOf } from '../client-address.js'
 import { statusOf } from '../errors.js'
 import type { Http } from '../http.js'
@@ -18,6 +18,7 @@ import type { Answer, Operation } from '../openapi/operation.js'
 import { refuseFormsOfOtherSites } from '../other-sites.js'
 import { languageFor, pageHeaders } from '../pages/layout.js'
 import { CANCEL, type LoginFailure, loginPage, type ServiceDescription } from '../pages/login-page.js'
+import { pageRoutes } from '../pages/page-routes.js'
 import { formRefusals, pageRefusals, queryRefusals, storeRefusals } from '../refusals.js'
 
 type AuthorizeUseCases = Pick<UseCases, 'resolveRedirect' | 'judgeRequest' | 'authorize' | 'describeScopes'>
@@ -212,7 +213,7 @@ export const authorizeRoutes = (
       }
     )
   }
-  http.register(formRoutes('page', routes))
+  http.register(pageRoutes(routes))
 }
 
 interface CheckedRequest {

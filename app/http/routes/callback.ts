@@ -1,10 +1,11 @@
 import { couldBeIssued, DomainError } from '../../../core/index.js'
-import { formRoutes, parseForm, queryString, requireShort } from '../bodies/forms.js'
+import { parseForm, queryString, requireShort } from '../bodies/forms.js'
 import type { Http } from '../http.js'
 import { authorizationAnswer, language as languageHeader, pageAnswer } from '../openapi/oauth.js'
 import type { Operation } from '../openapi/operation.js'
 import { codePage, refusalPage } from '../pages/callback-page.js'
 import { languageFor, pageHeaders } from '../pages/layout.js'
+import { pageRoutes } from '../pages/page-routes.js'
 import { pageRefusals, queryRefusals } from '../refusals.js'
 import { shellWord } from '../trial.js'
 
@@ -29,7 +30,7 @@ const operation: Operation = {
  */
 export const callbackRoutes = (http: Http, publicUrl: () => string): void => {
   http.register(
-    formRoutes('page', http => {
+    pageRoutes(http => {
       http.get('/callback', { config: { operation } }, async (request, reply) => {
         const parameters = parseForm(queryString(request.url))
         const code = parameters.get('code') ?? ''
