@@ -51,6 +51,9 @@ for (const loginAttempts of [defaultPolicy.loginAttempts, 0]) {
     await flood
     const served = honest.reduce((sum, { served = 0 }) => sum + served, 0)
     const all = honest.flatMap(outcomes => Object.values(outcomes)).reduce((sum, number) => sum + number, 0)
-    t.ok(served > 0 && served >= 0.95 * all, `${served} of ${all} logins are served beside ${count} guesses`)
+    t.ok(
+      served > 0 && served >= 0.95 * all,
+      `${served} of ${all} logins are served beside ${count} guesses: ${JSON.stringify(honest)}`
+    )
   })
 }
