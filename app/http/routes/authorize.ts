@@ -12,7 +12,7 @@ import { type Form, formOf, parseForm, queryString, requireShort } from '../bodi
 import { originOf } from '../client-address.js'
 import { statusOf } from '../errors.js'
 import type { Http } from '../http.js'
-import { OF_PERSONAL_PAGES } from '../openapi/headers.js'
+import { OF_PAGES, OF_PERSONAL_PAGES } from '../openapi/headers.js'
 import { language, optionalSecret, optionalText, pageAnswer, text } from '../openapi/oauth.js'
 import type { Answer, Operation } from '../openapi/operation.js'
 import { refuseFormsOfOtherSites } from '../other-sites.js'
@@ -71,7 +71,7 @@ const redirected = (success: string, others: string): Answer => ({
     `Back to the client, with \`state\` and \`iss\` (RFC 9207), and with ${success}\`error\` and \`error_description\` where the ` +
     'request is wrong: `invalid_request`, `unsupported_response_type`, `unauthorized_client` or `invalid_scope`' +
     others,
-  headers: ['Cache-Control', 'Referrer-Policy', 'Location', 'Content-Length']
+  headers: [...OF_PAGES, 'Location', 'Content-Length']
 })
 
 const SHOW: Operation = {
