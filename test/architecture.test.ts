@@ -60,7 +60,6 @@ const ROOMS: Record<string, { readonly rooms: readonly string[]; readonly packag
       'core',
       'app/control',
       'app/http',
-      'app/http/routes',
       'app/http/server.ts',
       'app/compose.ts',
       'app/database.ts',
