@@ -46,8 +46,9 @@ const ADD_OPTIONS = [
 ]
 
 const SET_OPTIONS = [
-  ...shared(', in place of the present ones'),
+  // Before its opposite: commander takes an option that is declared as `--no-…` first for one that is on by default.
   new Option('--require-state', 'refuse authorization requests without state (the default of `add`)'),
+  ...shared(', in place of the present ones'),
   new Option('--no-redirect-uri', 'remove every redirect URI: the client has no login page then'),
   new Option('--no-scope', 'allow the client no scope'),
   new Option('--no-grant', 'allow the client no grant type: a confidential one may still introspect tokens'),
