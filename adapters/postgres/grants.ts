@@ -60,7 +60,7 @@ from "grant" cross join lateral (
 ) as token
 where user_id = $1 and revoked_at is null and is_open
 order by began_at desc nulls last, token.issuedate desc
-limit greatest($3, 1)`
+limit greatest($3::int8, 1)`
 
 /** How many grants a sweep looks at in one transaction. */
 const MOST = 100

@@ -175,6 +175,8 @@ export const grantContract = (test: TestFunction, createStores: CreateStores): v
     assert.deepEqual(await grants.listOpen(user.id, at(100), 100), { open: expected, count: 5 })
     assert.deepEqual(await grants.listOpen(user.id, at(100), 2), { open: expected.slice(0, 2), count: 5 })
     assert.deepEqual(await grants.listOpen(user.id, at(100), 0), { open: [], count: 5 })
+    const all = await grants.listOpen(user.id, at(100), Number.MAX_SAFE_INTEGER)
+    assert.deepEqual(all, { open: expected, count: 5 })
     assert.deepEqual(await grants.listOpen(-1, at(100), 100), { open: [], count: 0 })
     await stores.users.revoke(user.username, at(100))
     assert.deepEqual(await grants.listOpen(user.id, at(100), 100), { open: [], count: 0 })

@@ -172,7 +172,7 @@ t.test('a statement that has waited too long for its connection is never sent', 
   const hosts = [...servers, last].map(({ address }) => address)
   const driver = connectServer(last.url, { hosts, connectTimeoutSeconds: 1.5, pool: 1, prepare: true })
   t.teardown(() => driver.close())
-  await t.rejects(driver.write('too late', []), { code: 'unavailable', cause: { message: /within 4000 ms/ } })
+  await t.rejects(driver.write('too late', []), { code: 'unavailable', cause: { message: 'no connection in time' } })
   await driver.write(WRITE, [])
   t.strictSame(last.statements, [WRITE])
 })

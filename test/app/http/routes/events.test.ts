@@ -179,9 +179,13 @@ t.test('a code, its token, and its second use, which is a theft', async t => {
   same(t, issued.events, [{ level: INFO, event: 'token.issued', reason: 'authorization_code', ...ABOUT_ADA }])
   const again = await send('/auth/token', exchange)
   t.equal(again.status, 400)
-  same(t, again.events, [{ level: WARN, event: 'grant.stolen', reason: 'code', ...ABOUT_ADA }])
+  const refused = { level: INFO, event: 'token.refused', ...ABOUT_ADA }
+  same(t, again.events, [
+    { level: WARN, event: 'grant.stolen', reason: 'code', ...ABOUT_ADA },
+    { ...refused, reason: 'used' }
+  ])
   t.equal(again.events[0]?.grant, page.events[0]?.grant)
-  t.strictSame((await send('/auth/token', exchange)).events, [], 'once is enough: the grant has ended')
+  same(t, (await send('/auth/token', exchange)).events, [{ ...refused, reason: 'ended' }])
 })
 
 t.test('a token that a client gets for itself is told without a user', async t => {
@@ -204,9 +208,12 @@ t.test('a refresh, its repeat, and its repeat after the grace, which is a theft'
   ])
   clock.advance(60)
   same(t, (await send('/auth/token', refresh)).events, [
-    { level: WARN, event: 'grant.stolen', reason: 'refresh_token', ...ABOUT_ADA, grant }
+    { level: WARN, event: 'grant.stolen', reason: 'refresh_token', ...ABOUT_ADA, grant },
+    { level: INFO, event: 'token.refused', reason: 'used', ...ABOUT_ADA, grant }
   ])
-  t.strictSame((await send('/auth/token', refresh)).events, [])
+  same(t, (await send('/auth/token', refresh)).events, [
+    { level: INFO, event: 'token.refused', reason: 'ended', ...ABOUT_ADA, grant }
+  ])
 })
 
 t.test("a refresh token's revocation ends its grant, and an access token's ends none", async t => {
