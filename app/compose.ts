@@ -16,7 +16,7 @@ export interface Composition {
   /** How many password hashes wait for their turn. */
   hashesWaiting(): number
   /** Makes the use cases, which emit what happens to `events`. */
-  createUseCases(events: Events): UseCases
+  createUseCases(events?: Events): UseCases
 }
 
 /**

@@ -37,9 +37,9 @@ export const createRefreshGrant = (
     client: Client,
     request: TokenRequest,
     { spent, grant }: RefreshToken,
-    at: Date
+    at: Date | 'at the spend'
   ): Promise<TokenAnswer> => {
-    if (spent?.nonce === undefined || !inGrace(spent.at, at)) {
+    if (spent?.nonce === undefined || !inGrace(spent.at, at === 'at the spend' ? spent.at : at)) {
       if (await grants.revoke(grant.id, clock.now())) {
         events.emit({ event: 'grant.stolen', ...aboutGrant(grant, request), reason: 'refresh_token' })
       }
@@ -81,7 +81,7 @@ export const createRefreshGrant = (
       // token unspent. The two were under way at once, so this one is judged as if it had come when the token was spent.
       const { token: lost } = await find(request)
       if (lost === undefined || lost.ended) throw refreshRefusals.ended(grant)
-      return repeat(client, request, lost, lost.spent?.at ?? at)
+      return repeat(client, request, lost, 'at the spend')
     }
   }
 }

@@ -83,7 +83,7 @@ export const createThrottle = (
           giveBack: () => attempts.giveBack(keys, undefined)
         }
       }
-      const { reason } = limits.find(({ key }) => full.some(window => window.key === key)) ?? pair
+      const [{ reason } = pair] = limits.filter(({ key }) => full.some(window => window.key === key))
       events.emit({
         event: 'login.throttled',
         ...(client !== undefined && { client }),

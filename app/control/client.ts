@@ -27,9 +27,10 @@ const GREETING_MILLISECONDS = 10_000
 export const callService = async (
   folder: string,
   events: Events,
-  patience = GREETING_MILLISECONDS
+  patience = GREETING_MILLISECONDS,
+  descriptors?: string
 ): Promise<RunningService | undefined> => {
-  const place = openSocketPath(folder)
+  const place = openSocketPath(folder, descriptors)
   if (place === undefined) return undefined
   try {
     await requireVersion(place.path, patience)

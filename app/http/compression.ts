@@ -25,7 +25,7 @@ export const compressAnswers = (http: FastifyInstance): void => {
   })
   registered.after(() => {
     http.addHook('onRoute', route => {
-      route.onSend = [route.onSend ?? [], measureForHead].flat()
+      route.onSend = [route.onSend, measureForHead].flat().filter(hook => hook !== undefined)
     })
   })
 }

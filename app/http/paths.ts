@@ -25,7 +25,8 @@ const patternOf = (url: string): RegExp =>
 
 const pathOf = ({ server, url }: FastifyRequest): Path | undefined => {
   const target = url.replace(/[?#].*/s, '')
-  return [...(pathsOfServers.get(server.server)?.values() ?? [])].find(({ pattern }) => pattern.test(target))
+  const paths = [...Array.from(pathsOfServers.get(server.server) ?? [], ([, path]) => path)]
+  return paths.find(({ pattern }) => pattern.test(target))
 }
 
 /** The methods that the path of the request has; none where there is no such path. */

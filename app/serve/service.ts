@@ -18,7 +18,7 @@ export const createServer = (settings: Settings, parts: Parts): Http =>
 /** The OpenAPI document of a service with these settings, as JSON. No database is opened. */
 export const openApi = async (settings: Settings): Promise<string> => {
   const { createUseCases } = await compose({ ...settings, database: { kind: 'memory' } })
-  const useCases = createUseCases({ emit: () => {} })
+  const useCases = createUseCases()
   const http = createServer(settings, { useCases, publicUrl: () => publicUrlOf(settings, settings.port) })
   const { payload } = await http.inject('/openapi.json')
   await http.close()

@@ -54,6 +54,7 @@ export const serveAsWorker = async (
     if (!stop.asked()) stop.ask()
   }
   void own.signalled.then(() => setTimeout(askOnce, OWN_SIGNAL_MILLISECONDS))
+  let failed = false
   try {
     await work(stop, {
       number: Number(process.env[NUMBER]),
@@ -62,14 +63,13 @@ export const serveAsWorker = async (
         return sendMetrics
       }
     })
-    return 0
   } catch (error) {
+    failed = true
     await report({ failed: String(Object(error).message) })
-    return 1
-  } finally {
-    // The channel to the first process would keep this one alive.
-    cluster.worker?.disconnect()
   }
+  // The channel to the first process would keep this one alive.
+  cluster.worker?.disconnect()
+  return failed ? 1 : 0
 }
 
 const report = (told: Report): Promise<void> =>

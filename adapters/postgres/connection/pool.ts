@@ -88,12 +88,12 @@ export const createPool = (size: number, open: () => Connection): Pool => {
         if (performance.now() >= until) throw tooLate()
         const result = await withRetries(TRIES, () => work(connection))
         locked.delete(name)
+        release(connection)
         return result
       } catch (error) {
         if (isLocked(error)) locked.add(name)
-        throw error
-      } finally {
         release(connection)
+        throw error
       }
     },
 

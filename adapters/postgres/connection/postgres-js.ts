@@ -72,7 +72,7 @@ export const TYPES = {
 }
 
 export const createClient = ({ url, database, tls }: Target, options: ClientOptions): Client => {
-  const { address, encryption, prepare, parameters, onEnd = () => {}, onReport = () => {} } = options
+  const { address, encryption, prepare, parameters, onEnd = () => {}, onReport } = options
   const sockets: Socket[] = []
   let destroyed = false
   const driverOptions = {
@@ -93,7 +93,7 @@ export const createClient = ({ url, database, tls }: Target, options: ClientOpti
     idle_timeout: 0,
     onnotice: () => {},
     onclose: onEnd,
-    onparameter: onReport,
+    ...(onReport && { onparameter: onReport }),
     // Made here so that it can be destroyed. postgres.js only half-closes the socket of a frozen server, which keeps the
     // process alive for ever.
     socket: async () => {

@@ -71,8 +71,8 @@ export const lockFolder = async (folder: string, caller = process.geteuid?.()): 
  */
 const requireOwn = (path: string, stats: Stats | undefined, caller: number | undefined): void => {
   if (stats?.isSymbolicLink()) throw new FolderError(`${path} is a symbolic link, and none is followed; remove it`)
-  // Windows has no such ids.
-  if (stats === undefined || [0, caller ?? stats.uid].includes(stats.uid)) return
+  // On Windows every id is 0.
+  if (stats === undefined || stats.uid === 0 || stats.uid === caller) return
   throw new FolderError(`${path} belongs to another user, of the id ${stats.uid}; run this as that user`)
 }
 

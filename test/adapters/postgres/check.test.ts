@@ -1,6 +1,7 @@
 import postgres from 'postgres'
 import t from 'tap'
 import { createCheck } from '../../../adapters/postgres/check.js'
+import { StatementError } from '../../../adapters/postgres/connection/errors.js'
 import { openServer } from '../../../adapters/postgres/database.js'
 import { createDatabase, execute, setDatabase } from '../../support/postgres.js'
 
@@ -89,4 +90,10 @@ t.test('who asks while a check is under way waits for that one, unless it takes 
   answer([[true, 'public', '', false]])
   await t.rejects(next, UNAVAILABLE)
   await t.rejects(another, UNAVAILABLE)
+})
+
+t.test('a table that may not be read makes the database unavailable', async t => {
+  const failure = new StatementError('permission denied for table heroes_migration', '42501')
+  const check = createCheck({ probe: () => Promise.reject(failure) })
+  await t.rejects(check(), { ...UNAVAILABLE, cause: failure })
 })

@@ -45,5 +45,7 @@ t.test('a service that may open 300 files says at its start how many connections
     log += text
   })
   while (!log.includes('"check":"open files"')) await once(child.stdout, 'data')
+  child.kill('SIGTERM')
+  await once(child, 'exit')
   t.match(log, /"level":40,[^\n]*"msg":"open files: the limit on open files leaves 250 connections, /)
 })

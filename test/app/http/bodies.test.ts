@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import t from 'tap'
 import { CONSTANT_HEADERS, listen } from '../../support/http.js'
 import { createSampleHttp } from '../../support/sample-routes.js'
@@ -266,4 +267,11 @@ t.test('a form whose bytes are not UTF-8 is 400', async t => {
     const payload = Buffer.from(bytes)
     t.equal((await post('/sample/form', FORM_TYPE, payload)).statusCode, 400)
   }
+})
+
+t.test('a chunked body that ends at once is no JSON', async t => {
+  const { http } = createService({ protectHeroes: false })
+  const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' }
+  const answer = await http.inject({ method: 'POST', url: '/heroes', headers, payload: Readable.from([]) })
+  t.equal(answer.statusCode, 400)
 })

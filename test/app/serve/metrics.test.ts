@@ -128,6 +128,12 @@ t.test('what never became a request is counted by the status of its refusal', as
   ])
 })
 
+t.test('where there is no other clock its offset is 0', async t => {
+  const { metrics, read } = await createMeasured()
+  metrics.watch({ hashesWaiting: () => 0, database: { connections: () => undefined, clock: undefined } })
+  t.strictSame(await read('heroes_clock_offset_seconds'), ['heroes_clock_offset_seconds 0'])
+})
+
 t.test('the figures of the adapters are read when somebody asks for them', async t => {
   const { metrics, read } = await createMeasured()
   let waiting = 0

@@ -297,7 +297,7 @@ t.test(
 )
 
 t.test('what the parser refuses has a line of the log, and is counted', async t => {
-  const { url, until } = await serveProcess(t, { DATABASE_URL: 'memory:', METRICS_PORT: '0' })
+  const { url, until, stop } = await serveProcess(t, { DATABASE_URL: 'memory:', METRICS_PORT: '0' })
   const { socket, closed } = dial(url)
   socket.write('no HTTP\r\n\r\n')
   await closed
@@ -305,6 +305,7 @@ t.test('what the parser refuses has a line of the log, and is counted', async t 
   const [, port] = await until(/"port":(\d+),"msg":"metrics listening"/)
   const { body } = await ask(`http://127.0.0.1:${port}/metrics`)
   t.match(body, /^heroes_requests_unparsed_total\{status="400"\} 1$/m)
+  t.equal(await stop(), 0)
 })
 
 /** What the log of a service that has ended warned of: the checks and the messages. */

@@ -63,8 +63,15 @@ t.test('of several workers one alone sweeps', async t => {
   const database = await createDatabase()
   t.teardown(database.drop)
   t.match(await heroes('migrate', { DATABASE_URL: database.url }), { code: 0 })
-  // Whoever sweeps says that this table is away.
-  await execute(database.url, 'alter table attempt rename to elsewhere')
+  // Whoever sweeps says that this fails.
+  await execute(
+    database.url,
+    `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no sweep'; end $$`
+  )
+  await execute(
+    database.url,
+    'create trigger no_sweep before delete on attempt for each statement execute function refuse()'
+  )
   const service = await serveProcess(t, { ...env, DATABASE_URL: database.url })
   await workersOf(service, 2)
   await service.until(/"msg":"a background job failed"/)

@@ -424,6 +424,9 @@ t.test('WORKERS is a number, or auto for as many as cores, and more than 1 needs
   const refused = checkSettings({ DATABASE_URL: 'mysql://', WORKERS: '2' })
   t.strictSame([...refused.refused.keys()], ['DATABASE_URL'], 'a database that is not known refuses no workers')
   t.equal(refused.settings.workers, 1)
+  const others = checkSettings({ BODY_MEMORY: '100000', PORT: '3000', METRICS_PORT: '3000' })
+  t.strictSame([...others.refused.keys()], ['BODY_MEMORY', 'METRICS_PORT'])
+  t.strictSame([others.settings.bodyMemory, others.settings.metricsPort], [268_435_456, undefined])
 })
 
 t.test('the help lists every setting with its default', async t => {

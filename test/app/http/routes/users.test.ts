@@ -166,12 +166,13 @@ t.test(
     await useCases.registerUser({ username: 'bob', password: 'x' })
     await logins(service, 'ada', 'x')
     await logins(service, 'nobody', 'x')
-    const login = { address: '192.0.2.1', priority: 'login' }
-    const rehash = { address: '192.0.2.1', priority: 'rehash' }
+    const place = { address: '192.0.2.1', network: undefined }
+    const login = { ...place, priority: 'login' }
+    const rehash = { ...place, priority: 'rehash' }
     t.strictSame(given, [
-      { address: '127.0.0.1', priority: 'registration' },
-      { address: undefined, priority: 'registration' },
-      ...[login, rehash, login, rehash],
+      { ...place, address: '127.0.0.1', priority: 'registration' },
+      { ...place, address: undefined, priority: 'registration' },
+      ...[login, rehash, { ...login, priority: 'known_login' }, rehash],
       ...[login, login]
     ])
   }
