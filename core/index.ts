@@ -55,6 +55,7 @@ export type {
   UserStore
 } from './ports.js'
 export { isRedirectUri } from './redirect-uri.js'
+/** The refusals of use cases, for a host that describes its endpoints by them. @hidden */
 export * as refusals from './refusals.js'
 export type { Introspection, RevocationUseCases } from './revocation.js'
 export { isScopeToken } from './scope.js'

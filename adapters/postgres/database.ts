@@ -14,13 +14,18 @@ import { createScopeStore } from './scopes.js'
 import { createTokenStore } from './tokens.js'
 import { createUserStore } from './users.js'
 
+export type { DatabaseClock } from './clock.js'
+export type { Connections } from './connection/driver.js'
 export { StatementError } from './connection/errors.js'
 export type { ServerOptions } from './connection/server.js'
+export type { ServerAddress, Tls } from './connection/socket.js'
 export { FolderError, FolderInUseError } from './embedded/folder.js'
+export type { Missing } from './inspection.js'
 export { UnfitDatabaseError } from './migrations.js'
+export type { NameIndexLack } from './name-index.js'
 
 /** An open database: the stores, and what a process needs to set it up, look after it and close it. */
-export type Database = ReturnType<typeof databaseOn>
+export type Database = Awaited<ReturnType<typeof openEmbedded>>
 
 /** Is told what happens. Must not throw, and must not take long. */
 export interface Observer {
@@ -32,7 +37,7 @@ export interface Observer {
  * Opens a database on a PostgreSQL server. While the server cannot be reached, every call on the database rejects with
  * `unavailable`. By default there are 10 connections and prepared statements.
  */
-export const openServer = async (url: string, options: Partial<ServerOptions> & Observer = {}): Promise<Database> => {
+export const openServer = async (url: string, options: Partial<ServerOptions> & Observer = {}) => {
   const { pool = 10, prepare = true } = options
   // Imported when it is needed, so that the start of a service does not load an engine that the service does not use.
   const { connectServer } = await import('./connection/server.js')
@@ -43,7 +48,7 @@ export const openServer = async (url: string, options: Partial<ServerOptions> & 
  * Opens a database in the embedded engine. Rejects with a {@link FolderError} when the folder cannot be used, and with
  * a {@link FolderInUseError} when another process uses it.
  */
-export const openEmbedded = async (folder: string, observer: Observer = {}): Promise<Database> => {
+export const openEmbedded = async (folder: string, observer: Observer = {}) => {
   const { openFolder } = await import('./embedded/embedded.js')
   return databaseOn(await openFolder(folder), observer)
 }

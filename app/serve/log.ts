@@ -99,8 +99,9 @@ const WARNINGS = new Set<SecurityEvent['event']>(['login.throttled', 'grant.stol
 /** In a minute. Whoever sends any bearer token causes them, and they need no password. */
 const BEARER_LINES = 100
 
-/** `end` logs what has been counted and not logged yet. */
+/** The events as lines of the log. */
 export interface SecurityLog extends Events {
+  /** Logs what has been counted and not logged yet. */
   end(): void
 }
 
