@@ -4,8 +4,15 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest 
 import { WELL_KNOWN } from './http/routes/metadata.js'
 import { buildServer, localUrl, type ServerOptions } from './http/server.js'
 
-export type { OnUnparsed } from './http/protocol/parser-errors.js'
-export { buildServer, type Http, type Log, type LogFailure, type ServerOptions, type TypeBox } from './http/server.js'
+export {
+  buildServer,
+  type Http,
+  type Log,
+  type LogFailure,
+  type OnUnparsed,
+  type ServerOptions,
+  type TypeBox
+} from './http/server.js'
 export { createLog, createSecurityLog, type ProcessLog, type SecurityLog, type UnparsedRequest } from './serve/log.js'
 
 /** What the plugin takes: the options of {@link buildServer}, and where the service lies. */
