@@ -42,11 +42,13 @@ export const docsPage = (publicUrl: string, { style, ownStyle, script, bundle }:
     'Heroes API',
     [style, ownStyle],
     script,
-    html`<main id="docs" data-public-url="${publicUrl}" data-bundle="${bundle}">
+    html`<div id="docs" data-public-url="${publicUrl}" data-bundle="${bundle}">
+<main>
 <h1>Heroes API</h1>
 <p>This page is at <a href="${publicUrl}/docs">${publicUrl}/docs</a> and needs scripts. What it shows is in
 <a href="openapi.json">openapi.json</a>.</p>
-</main>`
+</main>
+</div>`
   )
 
 /** The page to which the login page leads back. Its script closes it, unless nothing waits for it. */
@@ -55,8 +57,10 @@ export const docsCallbackPage = ({ ownStyle, script }: Pick<DocsFiles, 'ownStyle
     'Back to the documentation',
     [ownStyle],
     script,
-    html`<main id="docs">
+    html`<div id="docs">
+<main>
 <h1>Nothing waits for this page</h1>
 <p>Go to <a href="../docs">the documentation</a> and choose “Authorize” there.</p>
-</main>`
+</main>
+</div>`
   )
