@@ -118,7 +118,7 @@ t.test(
     secrets.note(added.secret)
     const rotated = JSON.parse(await command('client rotate-secret generated --keep-old 60 --json'))
     secrets.note(rotated.secret)
-    await command('client add odd --confidential --secret-stdin', secrets.note('a:secret with &=+%/ "in" it, çà'))
+    await command('client add odd --confidential --secret-stdin', secrets.note('a:secret with &=+%/ "in" it'))
 
     // Codes, tokens, repeats, thefts.
     const verifier = secrets.note('v'.repeat(20) + randomBytes(20).toString('hex'))
@@ -140,7 +140,7 @@ t.test(
     const refresh = { headers: basicApp, body: new URLSearchParams({ grant_type: 'refresh_token', refresh_token }) }
     for (let i = 0; i < 3; i++) await send('/auth/token', refresh)
     await logIn(ADA, basic('generated', added.secret))
-    await logIn(ADA, basic('odd', 'a:secret with &=+%/ "in" it, çà'))
+    await logIn(ADA, basic('odd', 'a:secret with &=+%/ "in" it'))
     await logIn(ADA, basic('app', secrets.note('a wrong client secret')))
     for (let i = 0; i < 12; i++) await logIn({ ...ADA, password: secrets.note(`a wrong password ${i}`) })
     const other = await logIn(grace)
