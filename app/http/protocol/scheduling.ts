@@ -19,17 +19,25 @@ export const createScheduling = (handle: Handle): Handle => {
   /** The connections whose next request may begin, in their turn. */
   const ready = new Set<Connection>()
   let waitingInAll = 0
+  let isScheduled = false
+
+  const beginSoon = (): void => {
+    if (isScheduled) return
+    isScheduled = true
+    setImmediate(beginSome)
+  }
 
   const beginSome = (): void => {
+    isScheduled = false
     let begun = 0
-    // A connection that is added while the loop runs comes last.
-    for (const connection of ready) {
+    // A copy: a connection whose next request is scheduled meanwhile has its turn in the next one.
+    for (const connection of [...ready]) {
       if (begun === BEGUN_IN_A_TURN) break
       begun += 1
       ready.delete(connection)
       beginNext(connection)
     }
-    if (ready.size > 0) setImmediate(beginSome)
+    if (ready.size > 0) beginSoon()
   }
 
   const beginNext = (connection: Connection): void => {
@@ -57,8 +65,8 @@ export const createScheduling = (handle: Handle): Handle => {
 
   const schedule = (connection: Connection): void => {
     if (connection.underWay >= UNDER_WAY) return
-    if (ready.size === 0) setImmediate(beginSome)
     ready.add(connection)
+    beginSoon()
   }
 
   /** Reads no more of the connection until nothing waits. */
