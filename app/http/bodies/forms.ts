@@ -100,8 +100,8 @@ export const requireShort = (texts: readonly string[]): void => {
 const MOST_PARAMETERS = 1000
 /** The limit for a name or a value as it is sent, and for the sum of the texts that a page repeats. */
 const MOST_BYTES = 16_384
-/** In characters: what is decoded in one turn of the event loop. So much of `+` takes a few milliseconds. */
-const PIECE = 20_000
+/** In characters: what is decoded in one turn of the event loop. So much of `+` takes half a millisecond. */
+const PIECE = 10_000
 /** In bytes: the limit for the chunks of a long form that hold more than ASCII. */
 const MOST_RAW_BYTES = 2_000_000
 
