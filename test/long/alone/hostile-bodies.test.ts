@@ -255,7 +255,7 @@ t.test('a connection on which requests come without end holds up nobody', async 
 })
 
 t.test(
-  'bodies that are kept one byte short are bounded by BODY_MEMORY, and hold up nobody for long when they end',
+  'bodies that are kept one byte short take no more than BODY_MEMORY, and hold up nobody when they end',
   async t => {
     const { url, headers, countReads, watchHealth, growth } = await createStage(t)
     const bodies = [
@@ -298,9 +298,8 @@ t.test(
     const kept = (rate: Rate): string => (rate.aLoopSecond / control.aLoopSecond).toFixed(2)
     t.comment(`reads keep ${kept(arriving)} as they arrive and ${kept(decoding)} as they are decoded`)
     t.strictSame([...found], [400])
-    // When all of them end at once, each is decoded: app/http/README.md says what that costs others.
-    t.ok(longest <= 2, `health takes ${longest} s`)
-    t.ok(Number(kept(arriving)) > 0, `reads keep ${kept(arriving)}`)
-    t.ok(growth() < 3 * BODY_MEMORY, `the memory has grown by ${inMegabytes(growth())}`)
+    t.ok(longest <= LONGEST_SECONDS, `health takes ${longest} s`)
+    t.ok(Number(kept(arriving)) >= LEAST_KEPT, `reads keep ${kept(arriving)}`)
+    t.ok(growth() < MOST_GROWTH, `the memory has grown by ${inMegabytes(growth())}`)
   }
 )
