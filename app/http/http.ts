@@ -12,7 +12,7 @@ import {
   fastify,
   type preParsingHookHandler
 } from 'fastify'
-import { createBodyMemory, discard, unreadable } from './bodies/arrival.js'
+import { createBodyMemory, createDiscard, unreadable } from './bodies/arrival.js'
 import { trustedProxies } from './client-address.js'
 import { compressAnswers } from './compression.js'
 import {
@@ -117,6 +117,7 @@ export const createHttp = ({
   const handleError = createErrorHandler(answerFor, log.requestFailed)
   const parserErrors = createParserErrors(answerFor, headers, onUnparsed)
   const largeBody = createBodyMemory(bodyMemory, bodyLimit)
+  const discard = createDiscard()
   const deadlines = createDeadlines(answerMilliseconds, reply => {
     // An answer that the route's handler makes later is dropped, because its reply is sent.
     if (!reply.request.raw.socket.destroyed) reply.send(tooLate(reply.request.routeOptions.config.whenLate))

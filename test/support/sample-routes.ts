@@ -48,7 +48,7 @@ export const createSampleHttp = (options: Partial<HttpOptions> = {}): Http => {
 
 export interface SlowHttp {
   readonly http: Http
-  /** Resolves when a slow request has reached its handler. */
+  /** Resolves when the slow requests that were waited for have reached their handlers. */
   readonly arrived: Promise<void>
   /** Lets the handlers answer. */
   answer(): void
@@ -56,10 +56,13 @@ export interface SlowHttp {
   readonly names: readonly string[]
 }
 
-/** {@link createSampleHttp} with `GET /slow/:name` and `POST /slow`, which answer with the name of the request once they are told to. */
-export const createSlowHttp = (options: Partial<HttpOptions> = {}): SlowHttp => {
+/**
+ * {@link createSampleHttp} with `GET /slow/:name` and `POST /slow`, which answer with the name of the request once they are
+ * told to. `requests` are waited for.
+ */
+export const createSlowHttp = (options: Partial<HttpOptions> = {}, requests = 1): SlowHttp => {
   const http = createSampleHttp(options)
-  const arrived = signal()
+  const arrived = signal(requests)
   const answered = signal()
   const names: string[] = []
   const handle = async (name: string) => {
@@ -82,7 +85,7 @@ export const createSlowHttp = (options: Partial<HttpOptions> = {}): SlowHttp => 
  * the log has told of both.
  */
 export const serveWhoLeaves = async (t: Pick<Test, 'teardown'>, log: Log, gone: Promise<void>): Promise<void> => {
-  const { http, arrived, answer } = createSlowHttp({ log })
+  const { http, arrived, answer } = createSlowHttp({ log }, 2)
   await http.listen({ host: '127.0.0.1', port: 0 })
   t.teardown(() => http.close())
   const { socket } = dial(http.listeningOrigin)

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable, Transform, Writable } from 'node:stream'
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
 import type { DomainError } from '../../../core/index.js'
 import { endConnection, whenOver } from '../protocol/connections.js'
@@ -10,16 +11,37 @@ import { bodyRefusals } from '../refusals.js'
 const SMALL_BODY = 65_536
 
 /**
+ * Calls back one caller after the other. After each call comes a rest, for as long as the call and what followed from it held
+ * the event loop: at least half of its time is left to everything else.
+ */
+type Pace = (go: () => void) => void
+
+const createPace = (): Pace => {
+  let last = sleep(0)
+  const rest = async (go: () => void): Promise<void> => {
+    const startedAt = performance.now()
+    go()
+    // The event loop comes back when everything is done that has been called back for.
+    await turn()
+    await sleep(Math.max(TIME_LIMITS.piece, performance.now() - startedAt))
+  }
+  return go => {
+    last = last.then(() => rest(go))
+  }
+}
+
+/**
  * Bounds what the large bodies of all requests take, together, to `bytes`. Returns a function that makes the stream from
  * which the body of a request is to be read; undefined when the body is small. A body counts what its `content-length`
  * declares, and a chunked one counts as `bodyLimit` once it turns out to be large. The stream fails with `overloaded` when
  * there is no room for that. What was counted is given back when the reply has been sent or its client has left.
  *
- * A large body is read piece by piece, with a pause between them. Node would read up to 2 MB of it before it looks at another
+ * Large bodies are read piece by piece, one piece after the other. Node would read up to 2 MB of one before it looks at another
  * connection, and a client that sends without end would leave others a tenth of their rate.
  */
 export const createBodyMemory = (bytes: number, bodyLimit: number): ((reply: FastifyReply) => Readable | undefined) => {
   let free = bytes
+  const pace = createPace()
 
   /** False when there is no room. */
   const hold = (reply: FastifyReply, length: number): boolean => {
@@ -52,7 +74,7 @@ export const createBodyMemory = (bytes: number, bodyLimit: number): ((reply: Fas
           counted = true
           if (!hold(reply, bodyLimit)) return done(refusal(reply))
         }
-        setTimeout(done, TIME_LIMITS.piece, null, chunk)
+        pace(() => done(null, chunk))
       }
     })
     // Fastify no longer listens once it has refused a body for its length.
@@ -70,16 +92,19 @@ export const unreadable = (fail: () => Error): Readable =>
   })
 
 /**
- * Reads what nobody else reads of a request's body, piece by piece, and discards it: a client that is still sending reads no
+ * Makes what reads the rest of a request's body that nobody else reads, piece by piece, and discards it: a client that is still sending reads no
  * answer before it has sent all.
  */
-export const discard = (request: IncomingMessage): void => {
-  request.unpipe()
-  request.pipe(
-    new Writable({
-      write(_chunk, _encoding, done) {
-        setTimeout(done, TIME_LIMITS.piece)
-      }
-    })
-  )
+export const createDiscard = (): ((request: IncomingMessage) => void) => {
+  const pace = createPace()
+  return request => {
+    request.unpipe()
+    request.pipe(
+      new Writable({
+        write(_chunk, _encoding, done) {
+          pace(done)
+        }
+      })
+    )
+  }
 }

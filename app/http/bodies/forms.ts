@@ -100,8 +100,8 @@ export const requireShort = (texts: readonly string[]): void => {
 const MOST_PARAMETERS = 1000
 /** The limit for a name or a value as it is sent, and for the sum of the texts that a page repeats. */
 const MOST_BYTES = 16_384
-/** In characters: what is decoded in one turn of the event loop. So much of `+` takes half a millisecond. */
-const PIECE = 10_000
+/** In characters: what is decoded in one turn of the event loop. So much takes a millisecond. */
+const PIECE = 100_000
 /** In bytes: the limit for the chunks of a long form that hold more than ASCII. */
 const MOST_RAW_BYTES = 2_000_000
 
@@ -161,12 +161,25 @@ const decode = (encoded: string): string => {
 }
 
 /** Undefined when the escapes are not those of UTF-8. */
-const decodeEscapes = (text: string): string | undefined => {
-  if (!/[%+]/.test(text)) return text
+const decodeEscapes = (encoded: string): string | undefined => {
+  const text = encoded.includes('+') ? withSpaces(encoded) : encoded
+  if (!text.includes('%')) return text
   if (/%(?![\da-f]{2})/i.test(text)) throw parameterRefusals.brokenEscape()
   try {
-    return decodeURIComponent(text.replaceAll('+', ' '))
+    return decodeURIComponent(text)
   } catch {
     return undefined
   }
+}
+
+const PLUS = 0x2b
+const SPACE = 0x20
+
+/** With a space for each `+`. Byte by byte: `replaceAll` takes half a second for ten megabytes of `+`. */
+const withSpaces = (text: string): string => {
+  const bytes = Buffer.from(text)
+  for (let at = 0; at < bytes.length; at++) {
+    if (bytes[at] === PLUS) bytes[at] = SPACE
+  }
+  return bytes.toString()
 }

@@ -41,21 +41,21 @@ export const createScheduling = (handle: Handle): Handle => {
   }
 
   const beginNext = (connection: Connection): void => {
-    for (const { request, response, at } of connection.waiting.splice(0, 1)) {
-      const { socket } = request
-      waitingInAll -= 1
-      // Behind an answer that ends the connection nothing is processed (RFC 9112 section 9.6), because its answer would
-      // never be sent.
-      if (connection.ending || socket.destroyed) {
-        drop(connection)
-        return
-      }
-      connection.underWay += 1
-      if (connection.waiting.length > 0) schedule(connection)
-      else if (connection.held) read(connection, socket)
-      connection.arrivedAt = at
-      handle(request, response)
+    const next = connection.waiting.shift()
+    if (next === undefined) return
+    const { request, response, at } = next
+    waitingInAll -= 1
+    // Behind an answer that ends the connection nothing is processed (RFC 9112 section 9.6), because its answer would never
+    // be sent.
+    if (connection.ending || request.socket.destroyed) {
+      drop(connection)
+      return
     }
+    connection.underWay += 1
+    if (connection.waiting.length > 0) schedule(connection)
+    else if (connection.held) read(connection, request.socket)
+    connection.arrivedAt = at
+    handle(request, response)
   }
 
   const drop = ({ waiting }: Connection): void => {
