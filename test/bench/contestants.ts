@@ -64,9 +64,14 @@ export const build = async (checkout = THIS_CHECKOUT): Promise<void> => {
   if (status !== 0) throw new Error(`the build of ${checkout} failed`)
 }
 
-/** Runs a command of the service on a database, with a line on its standard input. */
-export const runCommand = async (databaseUrl: string, args: readonly string[], line: string): Promise<void> => {
-  const child = start([serviceOf(THIS_CHECKOUT), ...args], { DATABASE_URL: databaseUrl }, 'load')
+/** Runs a command of the service of a checkout on a database, with a line on its standard input. */
+export const runCommand = async (
+  databaseUrl: string,
+  args: readonly string[],
+  line: string,
+  checkout = THIS_CHECKOUT
+): Promise<void> => {
+  const child = start([serviceOf(checkout), ...args], { DATABASE_URL: databaseUrl }, 'load')
   child.stdin.end(`${line}\n`)
   child.stdout.resume()
   const [[status], complaint] = await Promise.all([once(child, 'exit'), text(child.stderr)])

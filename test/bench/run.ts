@@ -70,7 +70,7 @@ const main = async (options: Options): Promise<void> => {
   if (before !== undefined) await build(before)
   // PostgreSQL and the load inherit it.
   bindToLoad()
-  const server = await startDurableServer()
+  const server = await startDurableServer(before)
   const generator = startGenerator()
   const bench: Bench = { options, server, generator, before: before === undefined ? undefined : beforeIn(before), say }
   const figures: Figure[] = []

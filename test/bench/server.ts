@@ -23,7 +23,8 @@ export interface Server {
   remove(): Promise<void>
 }
 
-export const startDurableServer = async (): Promise<Server> => {
+/** `before` is another checkout whose service is to run on the databases as well. */
+export const startDurableServer = async (before: string | undefined): Promise<Server> => {
   const server = await startServer()
   const connectTo = (database: string): { url: string; sql: postgres.Sql } => {
     const url = new URL(server.url)
@@ -63,6 +64,8 @@ export const startDurableServer = async (): Promise<Server> => {
     const name = `loaded_${made++}`
     const loading = admin.unsafe(`create database ${name} template template0`).then(async () => {
       const { url, sql } = connectTo(name)
+      // An earlier version cannot read what a later one recorded, and a later one takes over what it finds.
+      if (before !== undefined) await runCommand(url, ['migrate'], '', before)
       await fill(url, sql, sizes)
       await sql.end()
       return name
