@@ -48,7 +48,9 @@ export const heroesPlugin: FastifyPluginAsync<HeroesPluginOptions> = async (
   }
   const inside = handOver(whole.split('/').length - 1)
   for (const url of prefix === '' ? ['/*'] : [prefix, `${prefix}/*`]) serveAll(host, url, inside)
-  if (around === '' && prefix !== '') serveAll(host, WELL_KNOWN + prefix, handOver(0))
+  if (around === '' && prefix !== '') {
+    for (const path of WELL_KNOWN) serveAll(host, path + prefix, handOver(0))
+  }
 }
 
 // The plugin adds no context of its own: it could not reach the well-known path from within its prefix.

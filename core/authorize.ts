@@ -7,7 +7,14 @@ import type { Client } from './model.js'
 import type { Policy } from './policy.js'
 import type { AllPorts } from './ports.js'
 import { isSameRedirect } from './redirect-uri.js'
-import { accessDenied, noRedirectUri, otherRedirectUri, unknownClient, unnamedRedirectUri } from './refusals.js'
+import {
+  accessDenied,
+  missingClient,
+  noRedirectUri,
+  otherRedirectUri,
+  unknownClient,
+  unnamedRedirectUri
+} from './refusals.js'
 import { grantScopes, parseScope } from './scope.js'
 
 /** The authorization request of RFC 6749 section 4.1.1 with the parameters of RFC 7636, unchecked. */
@@ -60,7 +67,8 @@ export const createAuthorizeUseCases = (
   login: Login
 ): AuthorizeUseCases => ({
   async resolveRedirect({ clientId, redirectUri }) {
-    const client = clientId !== undefined && isClientId(clientId) ? await clients.find(clientId) : undefined
+    if (clientId === undefined) throw missingClient()
+    const client = isClientId(clientId) ? await clients.find(clientId) : undefined
     if (client === undefined) throw unknownClient()
     const [first, ...others] = client.redirectUris
     if (first === undefined) throw noRedirectUri()

@@ -25,6 +25,8 @@ export type ErrorCode =
  * in the person's own language.
  */
 export type Fault =
+  | 'missing_client'
+  | 'token_request'
   | 'unknown_client'
   | 'no_redirect_uri'
   | 'other_redirect_uri'

@@ -36,7 +36,10 @@ export const tooManyLogins = tryLater('too_many_attempts', 'too many logins were
 
 // Bearer tokens (RFC 6750)
 
-export const tokenRequired = refusal('token_required', 'a bearer access token is required: log in for one and send it')
+export const tokenRequired = refusal(
+  'token_required',
+  'an access token is required: get one at the token endpoint, and send it in the Authorization header, behind Bearer'
+)
 export const invalidToken = refusal('invalid_token', 'the access token is unknown, expired or revoked: get a new one')
 export const tokenOfNoUser = refusal('insufficient_scope', 'the access token is of no user: log a user in for one')
 export const insufficientScope = (requiredScope: string): DomainError =>
@@ -126,6 +129,7 @@ export const publicIntrospection = refusal(
 
 // Authorization requests of which the client cannot be told by a redirect
 
+export const missingClient = faultyLink('missing_client', 'client_id is missing: send the id of the application')
 export const unknownClient = faultyLink('unknown_client', 'the application is not known here')
 export const noRedirectUri = faultyLink('no_redirect_uri', 'the application has no address to return to')
 export const unnamedRedirectUri = faultyLink(

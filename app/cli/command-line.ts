@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander'
+import { Command, CommanderError, Option } from 'commander'
 import { type Finding, lacksNameIndex } from '../doctor/advice.js'
 import { examine } from '../doctor/doctor.js'
 import { type Environment, readSettings, SettingError, type Settings, settingsHelp } from '../settings/settings.js'
@@ -21,6 +21,15 @@ const FIRST_STEPS = `To begin:
 
 In a checkout, each is \`npm run heroes -- <command>\`.
 `
+
+/** A reviver: leaves out the operations that the document marks as internal, and the paths that then have none. */
+const withoutInternal = (_key: string, value: unknown): unknown => {
+  const isInternal = (part: unknown): boolean => Object(part)['x-internal'] === true
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const kept = Object.entries(value).filter(([, part]) => !isInternal(part))
+  if (kept.length === Object.keys(value).length) return value
+  return kept.length === 0 ? undefined : Object.fromEntries(kept)
+}
 
 /** Runs the service until the process is asked to end, then resolves to the exit code. */
 export type Serve = (settings: Settings, stdout: Terminal['stdout']) => Promise<number>
@@ -129,9 +138,11 @@ const serviceCommands = ({ env, terminal, show }: CommandContext, openApi: OpenA
   {
     words: 'openapi',
     description: 'prints the OpenAPI document, without a database',
+    options: [new Option('--public', 'leave out what only serves the page /docs, for generators of clients')],
     json: 'print it as one line',
-    action: async ({ json }: JsonOption) => {
-      const document: unknown = JSON.parse(await openApi(readSettings(env)))
+    action: async ({ json, public: isPublic }: JsonOption & { readonly public?: true }) => {
+      const whole = await openApi(readSettings(env))
+      const document: unknown = JSON.parse(whole, isPublic ? withoutInternal : undefined)
       await writeAll(terminal.stdout, [`${JSON.stringify(document, null, json ? 0 : 2)}\n`])
     }
   }

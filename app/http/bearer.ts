@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import { couldBeIssued, DomainError, refusals, type UseCases } from '../../core/index.js'
+import { couldBeIssued, refusals, type UseCases } from '../../core/index.js'
+import { originOf } from './client-address.js'
 
 const BEARER = /^bearer /i
 
@@ -7,36 +8,50 @@ const BEARER = /^bearer /i
  * The bearer token in an `Authorization` header (RFC 6750 section 2.1). Undefined when the header is absent, has
  * another scheme or has no token. The scheme may be in upper or lower case (RFC 9110 section 11.1).
  */
-const bearerToken = (authorization = ''): string | undefined =>
+export const bearerToken = (authorization = ''): string | undefined =>
   BEARER.test(authorization) ? authorization.slice('bearer '.length).trim() || undefined : undefined
 
-/** Throws or rejects unless the request's access token is valid and, where `scope` is given, covers it. */
+/** Rejects unless the request's access token is valid and, where `scope` is given, covers it. */
 export type BearerCheck = (request: FastifyRequest, scope: string | undefined) => Promise<unknown>
 
 export const createBearerCheck =
   (useCases: Pick<UseCases, 'verifyBearer'>): BearerCheck =>
-  (request, scope) => {
-    const token = bearerToken(request.headers.authorization)
-    // A throw, not a rejection, so that the work which would run beside the check is not started.
-    if (token !== undefined && !couldBeIssued(token)) throw bearerRefusals.malformedToken()
-    return useCases.verifyBearer(token, scope)
-  }
+  (request, scope) =>
+    useCases.verifyBearer(bearerToken(request.headers.authorization), scope, originOf(request))
 
-/** What a {@link BearerCheck} throws. */
+/** The path of RFC 9728 section 3. */
+export const RESOURCE_METADATA = '/.well-known/oauth-protected-resource'
+
+/**
+ * What a request without a valid token is answered with (RFC 6750 section 3). It names the metadata of RFC 9728, whose address
+ * has the path of the resource behind the well-known one.
+ */
+export const bearerChallenge = (publicUrl: string): string => {
+  const { origin, pathname } = new URL(publicUrl)
+  return `Bearer realm="heroes", resource_metadata="${origin}${RESOURCE_METADATA}${pathname.replace(/\/$/, '')}"`
+}
+
+/** What a {@link BearerCheck} rejects with. */
 export const bearerRefusals = {
   tokenRequired: refusals.tokenRequired,
-  malformedToken: () => new DomainError('invalid_token', 'the access token is malformed: send it as it was issued'),
   invalidToken: refusals.invalidToken
 }
 
 /**
- * Resolves to the result of the work once the check has passed, and rejects with the check's refusal whatever the work
- * does. The caller starts both together, so that one round trip to the database serves both.
+ * Resolves to the result of the work once the check of the request has passed, and rejects with the check's refusal whatever the
+ * work does. Both run together, so that one round trip to the database serves both; without what could be a token, the work
+ * begins behind the check.
  */
-export const checkedTogether = async <T>(check: Promise<unknown>, work: Promise<T>): Promise<T> => {
+export const checkedTogether = async <T>(
+  { headers }: FastifyRequest,
+  check: Promise<unknown>,
+  work: () => Promise<T>
+): Promise<T> => {
+  if (!couldBeIssued(bearerToken(headers.authorization) ?? '')) await check
+  const working = work()
   // The work may reject before it is awaited below, and it is never awaited when the check refuses.
-  work.catch(() => {})
+  working.catch(() => {})
   await check
-  // `return work` would take three turns of the microtask queue instead of one.
-  return await work
+  // `return working` would take three turns of the microtask queue instead of one.
+  return await working
 }

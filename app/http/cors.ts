@@ -12,12 +12,11 @@ declare module 'fastify' {
 /** What a page may read beside the headers that every page may read. */
 const EXPOSED = { 'access-control-expose-headers': 'link, retry-after, www-authenticate' }
 
-/** What a preflight is told beside the methods: the headers that the endpoints read, and for how long that holds. */
-const PREFLIGHT = {
-  'access-control-allow-headers': 'authorization, content-type',
-  'access-control-max-age': '3600',
-  ...UNCACHED
-}
+/** What a preflight is told beside the methods and the headers: for how long that holds. */
+const PREFLIGHT = { 'access-control-max-age': '3600', ...UNCACHED }
+
+/** Any header, for a preflight that asks for none. `*` does not stand for `authorization`. */
+const ANY_HEADER = 'authorization, *'
 
 /**
  * Lets browsers show the answers of routes with `cors` to pages of these origins (CORS, in the Fetch standard), refusals
@@ -38,6 +37,10 @@ export const openToOrigins = (http: Http, origins: readonly string[]): void => {
       reply.headers(EXPOSED)
       return done()
     }
-    reply.code(204).headers(PREFLIGHT).header('access-control-allow-methods', methodsAt(request).join(', ')).send()
+    // A page may send any header: no answer here depends on a cookie, or on anything else that a browser adds by itself.
+    const { 'access-control-request-headers': asked = ANY_HEADER } = request.headers
+    reply.code(204).headers(PREFLIGHT)
+    reply.header('access-control-allow-headers', asked)
+    reply.header('access-control-allow-methods', methodsAt(request).join(', ')).send()
   })
 }

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify'
 import { DomainError, type ErrorCode, type Fault } from '../../core/index.js'
+import { bearerChallenge } from './bearer.js'
 import { traceIdOf } from './client-address.js'
 import { type Headers, UNCACHED } from './headers.js'
 import { configAt, methodsAt } from './paths.js'
@@ -79,11 +80,14 @@ export type AnswerFor = (error: unknown, form: ErrorForm, asker: Asker) => Answe
 const JSON_HEADERS: Headers = { 'content-type': 'application/json; charset=utf-8' }
 const OAUTH_HEADERS: Headers = { ...JSON_HEADERS, ...UNCACHED }
 
-/** `bodyLimit` is in bytes: what a body that is refused for its length is told to keep to. */
+/**
+ * `bodyLimit` is in bytes: what a body that is refused for its length is told to keep to. `publicUrl` is where those who lack a
+ * token are told to look for what gives one.
+ */
 export const createAnswerFor =
-  (errorPage: ErrorPage, bodyLimit: number): AnswerFor =>
+  (errorPage: ErrorPage, bodyLimit: number, publicUrl: () => string): AnswerFor =>
   (error, form, asker) => {
-    const { status, code, message, headers, fault } = failureOf(error, form, bodyLimit)
+    const { status, code, message, headers, fault } = failureOf(error, form, bodyLimit, publicUrl)
     if (form === 'page') {
       const page = errorPage({ status, message, fault }, asker)
       return { status, headers: { ...page.headers, ...headers }, body: page.body }
@@ -126,9 +130,8 @@ const noRoute = (request: FastifyRequest): HttpError => {
   const allowed = methodsAt(request)
   // Only browsers find anything at `/`, so that it is no path with methods.
   if (allowed.length === 0 || /^\/(?:\?|$)/.test(request.url)) return noSuchPath()
-  return new HttpError(405, 'this path does not have that method: use one that Allow names', {
-    allow: allowed.join(', ')
-  })
+  const allow = allowed.join(', ')
+  return new HttpError(405, `this path does not have that method: use one of ${allow}`, { allow })
 }
 
 /** Says which value does not match its schema, and why. The message names keys of the schema, but no sent value. */
@@ -163,11 +166,11 @@ interface Failure {
   readonly fault?: Fault | undefined
 }
 
-const failureOf = (error: unknown, form: ErrorForm, bodyLimit: number): Failure => {
+const failureOf = (error: unknown, form: ErrorForm, bodyLimit: number, publicUrl: () => string): Failure => {
   if (error instanceof DomainError) {
     const { code, message, fault } = error
     const [status, oauthCode = code] = STATUSES[code]
-    return { status, code: oauthCode, message, headers: headersOf(error), fault }
+    return { status, code: oauthCode, message, headers: headersOf(error, publicUrl), fault }
   }
   if (error instanceof HttpError) {
     const { status, message, headers } = error
@@ -199,15 +202,17 @@ const describeFault = (status: number, form: ErrorForm, bodyLimit: number): stri
   return MALFORMED
 }
 
-const headersOf = ({ code, retryAfterSeconds, requiredScope }: DomainError): Headers => {
+const headersOf = ({ code, retryAfterSeconds, requiredScope }: DomainError, publicUrl: () => string): Headers => {
   if (retryAfterSeconds !== undefined) return { 'retry-after': String(retryAfterSeconds) }
   switch (code) {
     case 'token_required':
-      return { 'www-authenticate': 'Bearer realm="heroes"' }
+      return { 'www-authenticate': bearerChallenge(publicUrl()) }
     case 'invalid_token':
-      return { 'www-authenticate': 'Bearer realm="heroes", error="invalid_token"' }
+      return { 'www-authenticate': `${bearerChallenge(publicUrl())}, error="invalid_token"` }
     case 'insufficient_scope':
-      return { 'www-authenticate': `Bearer realm="heroes", error="insufficient_scope", scope="${requiredScope}"` }
+      return {
+        'www-authenticate': `Bearer realm="heroes", error="insufficient_scope"${requiredScope === undefined ? '' : `, scope="${requiredScope}"`}`
+      }
     case 'invalid_client':
       return { 'www-authenticate': 'Basic realm="heroes"' }
     default:

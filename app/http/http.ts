@@ -87,6 +87,8 @@ export interface HttpOptions {
   readonly trustProxy: boolean | string | undefined
   readonly log: Log
   readonly errorPage: ErrorPage
+  /** The base URL that users see. Called when it is needed, as the port may be unknown before the server listens. */
+  readonly publicUrl: () => string
   /** The time for an answer, without the time in which the body arrives; 4.7 seconds by default. */
   readonly answerMilliseconds?: number | undefined
   /** In milliseconds: how long a client may take nothing of its answer; 10 seconds by default. */
@@ -97,7 +99,7 @@ export interface HttpOptions {
 }
 
 /** Targets that the router would take for others: `/heroes/` for `/heroes/:id` with an empty id, and `*` for `/`. */
-const NO_ROUTE = /^(?:\*|[^?#]+\/(?:[?#]|$))/
+const NO_ROUTE = /^(?:\*|(?!\/docs\/)[^?#]+\/(?:[?#]|$))/
 
 /** Builds a server that has what all endpoints have in common, and no endpoint. It does not listen. */
 export const createHttp = ({
@@ -107,13 +109,14 @@ export const createHttp = ({
   trustProxy,
   log,
   errorPage,
+  publicUrl,
   answerMilliseconds = TIME_LIMITS.answer,
   readerMilliseconds = TIME_LIMITS.reader,
   maxConnections = CONNECTIONS,
   onUnparsed = () => {}
 }: HttpOptions): Http => {
   const headers = constantHeaders(version)
-  const answerFor = createAnswerFor(errorPage, bodyLimit)
+  const answerFor = createAnswerFor(errorPage, bodyLimit, publicUrl)
   const handleError = createErrorHandler(answerFor, log.requestFailed)
   const parserErrors = createParserErrors(answerFor, headers, onUnparsed)
   const largeBody = createBodyMemory(bodyMemory, bodyLimit)

@@ -42,7 +42,9 @@ export const bodyRefusals = {
 /** Of a JSON body. */
 export const jsonRefusals = {
   ...bodyRefusals,
-  noJson: domain('invalid_input', 'the body is not valid JSON: send one JSON object, without a key __proto__'),
+  /** `place` is where it breaks: ` at line 1, column 9`. */
+  noJson: (place = '') => new DomainError('invalid_input', `the body is not valid JSON${place}: send one JSON object`),
+  jsonForbiddenKey: domain('invalid_input', 'the body has a key that no JSON body may have: leave it out'),
   jsonBeyondBounds: domain('invalid_input', 'the body has more than 1000 values or 32 levels: send a smaller one'),
   jsonNoUtf8: domain('invalid_input', 'the body is not valid UTF-8: encode it as UTF-8'),
   jsonUnstorable: domain('invalid_input', 'the body holds a NUL character or half of a surrogate pair: leave it out')

@@ -7,12 +7,14 @@ import { openToOrigins } from './cors.js'
 import type { LogFailure } from './errors.js'
 import { createHttp, type Http, type HttpOptions, type HttpPlugin, type Log, type TypeBox } from './http.js'
 import { createErrorPage } from './pages/error-page.js'
+import { accountRoutes } from './routes/account.js'
 import { authorizeRoutes } from './routes/authorize.js'
 import { callbackRoutes } from './routes/callback.js'
 import { docsRoutes } from './routes/docs.js'
 import { healthRoutes } from './routes/health.js'
 import { heroRoutes } from './routes/heroes.js'
 import { introspectionRoutes } from './routes/introspection.js'
+import { meRoute } from './routes/me.js'
 import { metadataRoutes } from './routes/metadata.js'
 import { openApiRoutes } from './routes/openapi.js'
 import { registerRoutes } from './routes/register.js'
@@ -29,7 +31,8 @@ export interface Figures {
 }
 
 /** What the server is made with. Everything but the use cases has a default: that of the setting of the same meaning. */
-export interface ServerOptions extends Partial<Omit<HttpOptions, 'version' | 'errorPage' | 'answerMilliseconds'>> {
+export interface ServerOptions
+  extends Partial<Omit<HttpOptions, 'version' | 'errorPage' | 'publicUrl' | 'answerMilliseconds'>> {
   readonly useCases: UseCases
   /** Whether there is `/callback`, the page at the first client's redirect URI that shows the code. Only for trials. */
   readonly callbackPage?: boolean | undefined
@@ -87,30 +90,34 @@ export const buildServer = ({
   ...limits
 }: ServerOptions): Http => {
   const errorPage = createErrorPage(serviceName)
-  const http = createHttp({
+  const publicUrl = knownUrl ?? ((): string => localUrl(http))
+  const http: Http = createHttp({
     ...limits,
     bodyLimit: Math.min(bodyLimit, LONGEST_BODY),
     bodyMemory,
     trustProxy,
     log,
     version,
-    errorPage
+    errorPage,
+    publicUrl
   })
-  const publicUrl = knownUrl ?? (() => localUrl(http))
   const routes: RouteOptions[] = []
   http.addHook('onRoute', route => {
     routes.push(route)
   })
   openToOrigins(http, corsOrigins)
+  const service = { name: serviceName, signupUrl, resetUrl }
   const addRoutes: HttpPlugin = (http, _options, done) => {
     heroRoutes(http, useCases, { protect: protectHeroes, readScope, writeScope, publicUrl, isSlowSearch })
+    meRoute(http, useCases)
     registerRoutes(http, useCases, { isOpen: registrationOpen, passwordMinLength })
     tokenRoutes(http, useCases, publicUrl, corsOrigins)
-    authorizeRoutes(http, useCases, publicUrl, { name: serviceName, signupUrl, resetUrl })
+    authorizeRoutes(http, useCases, publicUrl, service)
+    accountRoutes(http, useCases, { publicUrl, serviceName, passwordMinLength })
     revocationRoutes(http, useCases, publicUrl, corsOrigins)
     introspectionRoutes(http, useCases, publicUrl)
     if (callbackPage) callbackRoutes(http, publicUrl)
-    metadataRoutes(http, publicUrl)
+    metadataRoutes(http, publicUrl, [readScope, writeScope])
     docsRoutes(http, publicUrl)
     healthRoutes(http, ready)
     openApiRoutes(http, async () => {
@@ -136,7 +143,8 @@ export const buildMetricsServer = (
   read: () => Promise<Figures>
 ): Http => {
   const errorPage = createErrorPage(defaultServiceName)
-  const http = createHttp({ ...options, trustProxy: undefined, version, errorPage })
+  const publicUrl = (): string => localUrl(http)
+  const http: Http = createHttp({ ...options, trustProxy: undefined, version, errorPage, publicUrl })
   http.register(async http => {
     http.get('/metrics', async (_request, reply) => {
       const { contentType, text } = await read()

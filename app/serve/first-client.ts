@@ -25,7 +25,7 @@ export const registerFirstClient = async (
     secret: { generate: true },
     redirectUris: [`http://127.0.0.1:${port}/callback`],
     allowedScopes,
-    name: undefined,
+    name: 'Local trial',
     requirePkce: false
   })
   const docsRedirectUri = `${publicUrl}/docs/callback`

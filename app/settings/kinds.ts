@@ -49,17 +49,21 @@ export const baseUrl: Kind<string> = kind(
 )
 
 export const origins: Kind<readonly string[]> = kind(
-  'origins separated by commas, such as https://app.example: http or https and a host, with a port or without, and no path',
+  'origins separated by commas, such as https://app.example or capacitor://localhost: a scheme and a host, with a port or without, and no path',
   value => {
     const read = value.split(',').map(part => webOrigin(part.trim()))
     return read.includes(undefined) ? undefined : [...new Set(read.filter(origin => origin !== undefined))]
   }
 )
 
-/** The origin as browsers send it: the host in lower case, and no port where the scheme has it by default. */
-const webOrigin = (text: string): string | undefined =>
+/** The origin as browsers send it: scheme and host in lower case, and no port where the scheme has it by default. */
+const webOrigin = (text: string): string | undefined => {
   // `URL` would take a host with a `*` for a name, and drop tabs and line breaks.
-  /^https?:\/\/[^\s*/?#\\@]+$/i.test(text) && URL.canParse(text) ? new URL(text).origin : undefined
+  if (!/^[a-z][a-z0-9+.-]*:\/\/[^\s*/?#\\@]+$/i.test(text) || !URL.canParse(text)) return undefined
+  const { protocol, origin } = new URL(text)
+  // Of schemes that it does not know `URL` tells no origin.
+  return /^https?:$/.test(protocol) ? origin : text.toLowerCase()
+}
 
 export const shownName: Kind<string> = kind(
   '1 to 64 characters without control characters, not all of them spaces',

@@ -16,6 +16,7 @@ export const createTestHttp = (options: Partial<HttpOptions> = {}): Http =>
       headers: { 'content-type': 'text/html; charset=utf-8', 'x-page': 'yes' },
       body: `<p>${status} ${message}</p>`
     }),
+    publicUrl: () => 'http://heroes.example',
     ...options
   })
 

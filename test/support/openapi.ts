@@ -93,14 +93,14 @@ export const createCheck = (document: Document): Check => {
         `the document lacks an answer to ${method} ${url}: ${statusCode}, ${why}: ${payload.slice(0, 300)}`
       )
     }
-    // RFC 8414 section 3.1: a path of PUBLIC_URL stands behind the address of the metadata.
+    // RFC 8414 section 3.1 and RFC 9728 section 3.1: a path of PUBLIC_URL stands behind the address of the metadata.
     const target = url
       .replace(/^https?:\/\/[^/?#]*|[?#].*$/gs, '')
-      .replace(/(?<=oauth-authorization-server)\/.*/, statusCode === 200 ? '' : '$&')
+      .replace(/(?<=oauth-(?:authorization-server|protected-resource))\/.*/, statusCode === 200 ? '' : '$&')
     const path = paths.find(({ matches }) => matches.test(target))?.path ?? ''
     const verb = method === 'HEAD' ? 'get' : method.toLowerCase()
-    // A preflight of CORS is no operation.
-    if (method === 'OPTIONS') return
+    // A preflight of CORS is no operation, nor is the way from `/docs/` to `/docs`.
+    if (method === 'OPTIONS' || target === '/docs/') return
     const operation = document.paths[path]?.[verb]
     if (operation === undefined) {
       if (statusCode !== 404 && statusCode !== 405) refuse('a path or method that it does not have')
@@ -132,7 +132,8 @@ export const createCheck = (document: Document): Check => {
     if (type === 'text/html') {
       const line = lineOf(payload)
       const lines = linesOf(response)
-      if (line === undefined ? lines.length > 0 : !lines.includes(line))
+      // A page with a form is for the person alone.
+      if (line === undefined ? lines.length > 0 && !payload.includes('<form') : !lines.includes(line))
         refuse(`"${line}" for developers, which its description does not list`)
     }
     if (type !== 'application/json') return
@@ -153,7 +154,7 @@ const textsOf = ({ examples = {} }: Media): readonly string[] =>
 /** The text of an error. */
 const textOf = (body: unknown): string => {
   const { error, error_description } = Object(body)
-  return withoutFigures(String(error_description ?? error))
+  return withoutFigures(String(error_description ?? error).replace(/ at line \d+, column \d+/, ''))
 }
 
 /** What a page says to developers; undefined when it says nothing to them. */

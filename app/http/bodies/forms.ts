@@ -6,7 +6,10 @@ import type { ErrorForm } from '../errors.js'
 import type { Http, HttpPlugin } from '../http.js'
 import { formRefusals, pageRefusals, parameterRefusals, queryRefusals } from '../refusals.js'
 
-/** Parameters by name, each once. A Map, so that `__proto__` is a name like any other. */
+/**
+ * Parameters by name, each once: of several `resource` (RFC 8707) the first. A Map, so that `__proto__` is a name like any
+ * other.
+ */
 export type Form = ReadonlyMap<string, string>
 
 /** A group of routes whose request bodies are forms, and whose errors have `errorForm`. Any other body is refused. */
@@ -41,13 +44,15 @@ const boundRawText: preParsingHookHandler = (request, _reply, body, done) => {
 }
 
 /**
- * The form in the body of a request to {@link formRoutes}, empty when there is no body. Rejects as {@link parseForm} does. A long form is decoded in pieces, each in a turn of the event loop of its own.
+ * The form in the body of a request to {@link formRoutes}, empty when there is no body. Rejects as {@link parseForm} does. A
+ * long form is decoded in pieces, each in a turn of the event loop of its own. The parameter named `list` may be repeated: its
+ * values stand there with spaces between them.
  */
-export const formOf = async ({ body }: Pick<FastifyRequest, 'body'>): Promise<Form> => {
+export const formOf = async ({ body }: Pick<FastifyRequest, 'body'>, list?: string): Promise<Form> => {
   // Without a body there is no text.
   const { text = '' }: { readonly text?: string } = Object(body)
   if (text.length > PIECE) await turn()
-  const { form, add } = createForm(false)
+  const { form, add } = createForm(false, list)
   let length = 0
   for (const pair of boundedPairs(text)) {
     length += pair[0].length + pair[1].length
@@ -102,6 +107,8 @@ const MOST_PARAMETERS = 1000
 const MOST_BYTES = 16_384
 /** In characters: what is decoded in one turn of the event loop. So much takes a millisecond. */
 const PIECE = 100_000
+/** RFC 8707 section 2: what the token is for. It may be repeated, and nobody here reads it. */
+const RESOURCE = 'resource'
 /** In bytes: the limit for the chunks of a long form that hold more than ASCII. */
 const MOST_RAW_BYTES = 2_000_000
 
@@ -109,12 +116,17 @@ const MOST_RAW_BYTES = 2_000_000
 type Pair = readonly [name: string, value: string]
 
 /** An empty form, and what decodes a parameter and adds it. */
-const createForm = (keepsEmpty: boolean) => {
+const createForm = (keepsEmpty: boolean, list?: string) => {
   const form = new Map<string, string>()
   const names = new Set<string>()
   const add = (pair: Pair): void => {
     const [name, value] = decodePair(pair)
-    if (names.has(name)) throw parameterRefusals.parameterRepeated()
+    if (names.has(name)) {
+      if (name === RESOURCE) return
+      if (name !== list) throw parameterRefusals.parameterRepeated()
+      form.set(name, `${form.get(name) ?? ''} ${value}`.trim())
+      return
+    }
     names.add(name)
     if (keepsEmpty || value !== '') form.set(name, value)
   }

@@ -28,8 +28,12 @@ export const jsonRoutes =
         if (isLong) await turn()
         const text = body.toString()
         if (isLong) await turn()
-        const value = await parse(request, text).catch(() => {
-          throw jsonRefusals.noJson()
+        const value = await parse(request, text).catch(async () => {
+          if (isLong) await turn()
+          const complaint = complaintAbout(text)
+          throw complaint === undefined
+            ? jsonRefusals.jsonForbiddenKey()
+            : jsonRefusals.noJson(placeOf(complaint, text))
         })
         // In valid UTF-8 JSON only a `\u` escape can make a NUL or half of a surrogate pair.
         if (text.includes('\\u') && !hasOnlyStorableTexts(value)) throw jsonRefusals.jsonUnstorable()
@@ -42,6 +46,44 @@ export const jsonRoutes =
 
 /** In bytes. */
 const LONG_BODY = 1_000_000
+
+/** What the parser says of a text that is not JSON. It may quote the text, so it is shown to nobody. */
+const complaintAbout = (text: string): string | undefined => {
+  try {
+    JSON.parse(text)
+    return undefined
+  } catch (error) {
+    return String(error)
+  }
+}
+
+/** In characters: in a longer text the place is not looked for. */
+const MOST_PLACED = 65_536
+
+/** The line and the column at which a text stops being JSON, for {@link jsonRefusals.noJson}; empty where nobody knows. */
+const placeOf = (complaint: string, text: string): string => {
+  if (text.length > MOST_PLACED) return ''
+  const lines = text.slice(0, positionOf(complaint, text)).split('\n')
+  return ` at line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`
+}
+
+const UNEXPECTED_TOKEN = /Unexpected token/
+
+/** The parser names the position, or that the text ends too early. Of a token that it does not expect it does not say where. */
+const positionOf = (complaint: string, text: string): number => {
+  const position = /at position (\d+)/.exec(complaint)?.[1]
+  if (position !== undefined) return Number(position)
+  if (!UNEXPECTED_TOKEN.test(complaint)) return text.length
+  // The token ends the shortest beginning of the text of which the parser complains in this way.
+  let before = 0
+  let beyond = text.length
+  while (beyond - before > 1) {
+    const middle = Math.floor((before + beyond) / 2)
+    if (UNEXPECTED_TOKEN.test(complaintAbout(text.slice(0, middle)) ?? '')) beyond = middle
+    else before = middle
+  }
+  return before
+}
 
 // Recursive, and safe: the levels are bounded before the body is parsed.
 const hasOnlyStorableTexts = (value: unknown): boolean => {

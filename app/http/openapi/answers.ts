@@ -44,6 +44,8 @@ export const routeSchema = (operation: Operation, route: RouteOptions, bodyLimit
   return {
     operationId,
     tags: [tag],
+    // For generators of clients, many of which leave out what is marked so.
+    ...(tag === 'Documentation' && { 'x-internal': true }),
     summary,
     description,
     security,
@@ -136,7 +138,7 @@ interface Refused {
 
 /** What errors.ts answers for each refusal. */
 const refuse = (refusals: Refusals, form: ErrorForm, bodyLimit: number): readonly Refused[] => {
-  const answerFor = createAnswerFor(createErrorPage(''), bodyLimit)
+  const answerFor = createAnswerFor(createErrorPage(''), bodyLimit, () => 'https://heroes.example')
   return Object.entries(refusals).map(([name, refusal]) => {
     const answer = answerFor(refusal(), form === 'page' ? 'oauth' : form, { id: '', headers: {} })
     const { status, headers, body } = answer

@@ -8,6 +8,7 @@ export const TAGS = [
   { name: 'Users', description: 'The people who log in.' },
   { name: 'Tokens', description: 'Getting, checking and ending tokens, as OAuth 2.0 (RFC 6749) has it.' },
   { name: 'Login page', description: 'What people see in a browser on the way to an authorization code.' },
+  { name: 'Account page', description: 'Where people see their logins, end them and change their password.' },
   { name: 'Service', description: 'What load balancers, client libraries and readers of this document ask.' },
   { name: 'Documentation', description: 'The interactive page that shows this document, and what it is made of.' }
 ] as const

@@ -1,6 +1,6 @@
+import { alert, beginAfter, credentialFields, failureText, type LoginFailure } from './credentials.js'
 import { type Html, html } from './html.js'
 import { type Language, page } from './layout.js'
-import { retryTime } from './retry-time.js'
 import { TEXTS, type Texts } from './texts.js'
 
 /** What the pages say of the service that they belong to. */
@@ -29,13 +29,6 @@ export interface LoginPage {
   readonly failure?: LoginFailure | undefined
 }
 
-/** A login that failed. */
-export interface LoginFailure {
-  readonly username: string
-  /** When to try again, if not at once. */
-  readonly retry?: { readonly seconds: number; readonly now: Date } | undefined
-}
-
 /** The name of the button that ends the request. Its value says nothing, but an empty one would count as absent. */
 export const CANCEL = 'cancel'
 
@@ -44,9 +37,7 @@ export const loginPage = (content: LoginPage): string => {
   const { language, service, client, scopes, words, redirectUri, fields, action, failure } = content
   const texts = TEXTS[language]
   const name = html`<bdi>${client.name?.trim() || client.id}</bdi>`
-  const username = failure?.username ?? ''
   const failed = failure !== undefined
-  const wrong = failed && failure.retry === undefined ? html` aria-invalid="true"` : ''
   const title = texts.signInTo(service.name)
   const { hidden, query } = divideFields(fields)
 
@@ -55,21 +46,9 @@ export const loginPage = (content: LoginPage): string => {
     failed ? texts.titleOfError(title) : title,
     html`<h1>${title}</h1>
 ${permissions(html`<strong>${name}</strong>`, scopes, words, texts)}
-${failed ? html`<p role="alert" id="message">${describe(failure, texts)}</p>` : ''}
+${failed ? alert(failureText(failure, texts)) : ''}
 <form method="post" action="${query === '' ? action : `${action}?${query}`}">
-${hidden.map(([key, value]) => html`<input type="hidden" name="${key}" value="${value}">\n`)}<div class="field">
-<label for="username">${texts.username}</label>
-<input id="username" name="username" value="${username}" required autocomplete="username"
- autocapitalize="none" autocorrect="off"
- spellcheck="false"${wrong}${failed ? html` aria-describedby="message"` : ''}${username === '' ? AUTOFOCUS : ''}>
-</div>
-<div class="field">
-<label for="password">${texts.password}</label>
-<input id="password" name="password" type="password" required autocomplete="current-password"
- autocapitalize="none" autocorrect="off" spellcheck="false"${wrong}
- aria-describedby="${failed ? 'message ' : ''}password-note"${username === '' ? '' : AUTOFOCUS}>
-<p class="quiet" id="password-note">${texts.passwordNote(html`<bdi>${service.name}</bdi>`, name)}</p>
-</div>
+${hidden.map(([key, value]) => html`<input type="hidden" name="${key}" value="${value}">\n`)}${credentialFields(beginAfter(failure), texts, texts.passwordNote(html`<bdi>${service.name}</bdi>`, name))}
 <button>${texts.signIn}</button>
 <button class="secondary" name="${CANCEL}" value="yes" formnovalidate>${texts.cancel}</button>
 </form>
@@ -77,8 +56,6 @@ ${links(service, texts)}<p class="quiet last">${returnsTo(redirectUri, texts)}</
 <p class="quiet">${texts.notExpected(name)}</p>`
   )
 }
-
-const AUTOFOCUS = html` autofocus`
 
 const permissions = (name: Html, scopes: readonly string[], words: LoginPage['words'], texts: Texts): Html => {
   if (scopes.length === 0) return html`<p>${texts.asksToSignIn(name)}</p>`
@@ -89,20 +66,12 @@ ${scopes.map(scope => html`<li>${wordsFor(words.get(scope))}<code>${scope}</code
 
 const wordsFor = (words: string | undefined): Html => (words === undefined ? html`` : html`<bdi>${words}</bdi>`)
 
-const describe = ({ retry }: LoginFailure, texts: Texts): Html => {
-  if (retry === undefined) return html`${texts.wrongCredentials}`
-  const { wait, time } = retryTime(retry.seconds, retry.now, texts)
-  return texts.tooManyAttempts(wait, time)
-}
-
-const links = ({ signupUrl, resetUrl }: ServiceDescription, texts: Texts): Html => {
-  const reset = resetUrl === undefined ? html`` : html`<p><a href="${resetUrl}">${texts.forgotPassword}</a></p>\n`
-  const signup =
-    signupUrl === undefined
-      ? html``
-      : html`<p>${texts.noAccount} <a href="${signupUrl}">${texts.createAccount}</a></p>\n`
-  return signupUrl === undefined && resetUrl === undefined ? html`` : html`<div class="links">${reset}${signup}</div>\n`
-}
+const links = ({ signupUrl, resetUrl }: ServiceDescription, texts: Texts): Html => html`<div class="links">
+${resetUrl === undefined ? '' : html`<p><a href="${resetUrl}">${texts.forgotPassword}</a></p>\n`}${
+  signupUrl === undefined ? '' : html`<p>${texts.noAccount} <a href="${signupUrl}">${texts.createAccount}</a></p>\n`
+}<p><a href="../account">${texts.toAccount}</a></p>
+</div>
+`
 
 /** The longest query string of the form's address. A link of this length has room among the headers of a request. */
 const MOST_QUERY = 16_384

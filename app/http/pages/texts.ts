@@ -38,6 +38,8 @@ const ENGLISH = {
     html`There were too many attempts to sign in. Try again ${wait}, after ${time}.`,
   /** `other_method`: the address does not have the method of the request. */
   faults: {
+    missing_client: 'The link does not say which application it belongs to: it has no client_id.',
+    token_request: 'The application sent a code to this page. Its place is the token endpoint, /auth/token.',
     unknown_client: 'The link names an application that is not known here.',
     no_redirect_uri: 'The application has registered no address to return to.',
     other_redirect_uri: 'The link leads back to an address that the application has not registered.',
@@ -79,7 +81,32 @@ const ENGLISH = {
   howToRedeem:
     'This command redeems it for a token. The code works once, and not for long. curl asks for the client’s secret, which the service printed when it first started.',
   notSignedIn: 'You are not signed in',
-  errorFollows: (client: Html) => html`The login page has sent you back here with an error for the client ${client}:`
+  errorFollows: (client: Html) => html`The login page has sent you back here with an error for the client ${client}:`,
+  /** The link from the login page to the account page. */
+  toAccount: 'Your logins and your password',
+  accountAt: (service: string) => `Your account at ${service}`,
+  accountPurpose: 'Sign in to see where you are logged in, to end logins and to change your password.',
+  showLogins: 'Show my logins',
+  onlyHere: (service: Html) => html`Enter it only here, at ${service}.`,
+  openLogins: (count: number) => (count === 1 ? 'You are logged in once' : `You are logged in ${count} times`),
+  notLoggedIn: 'You are not logged in anywhere.',
+  chooseLogins: 'Choose the logins that are to end.',
+  began: (time: Html) => html`Logged in ${time}`,
+  refreshed: (time: Html) => html`Last refreshed ${time}`,
+  others: (count: number) => `${count} older ${count === 1 ? 'login is' : 'logins are'} not shown.`,
+  endAll: 'End all logins',
+  newPassword: 'New password',
+  newPasswordNote: (least: number) =>
+    `At least ${least} characters. A new password ends every login. Leave the field empty to keep the old one.`,
+  passwordAgain: 'Each change needs your password once more.',
+  change: 'Make these changes',
+  loginsEnded: (count: number) =>
+    count === 0 ? 'There was no login left to end.' : `${count} ${count === 1 ? 'login was' : 'logins were'} ended.`,
+  passwordChanged: 'Your password was changed, and every login was ended.',
+  credentialsMissing: 'Enter your username and your password.',
+  passwordLength: (least: number, most: number) => `The new password must have ${least} to ${most} characters.`,
+  chosenLogins: (count: number) =>
+    `When you sign in, ${count === 1 ? 'the login' : `the ${count} logins`} that you chose will end.`
 }
 
 /** The texts of one language. */
@@ -116,6 +143,8 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
     tooManyAttempts: (wait, time) =>
       html`Es gab zu viele Anmeldeversuche. Versuchen Sie es ${wait} noch einmal, ab ${time}.`,
     faults: {
+      missing_client: 'Der Link sagt nicht, zu welcher Anwendung er gehört: Ihm fehlt client_id.',
+      token_request: 'Die Anwendung hat einen Code an diese Seite gesendet. Er gehört zum Token-Endpunkt, /auth/token.',
       unknown_client: 'Der Link nennt eine Anwendung, die hier nicht bekannt ist.',
       no_redirect_uri: 'Für die Anwendung ist keine Adresse hinterlegt, zu der sie zurückführt.',
       other_redirect_uri: 'Der Link führt zu einer Adresse zurück, die für die Anwendung nicht hinterlegt ist.',
@@ -159,7 +188,34 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
       'Dieser Befehl löst ihn gegen ein Token ein. Der Code gilt nur einmal und nicht lange. curl fragt nach dem Geheimnis des Clients, das der Dienst bei seinem ersten Start ausgegeben hat.',
     notSignedIn: 'Sie sind nicht angemeldet',
     errorFollows: client =>
-      html`Die Anmeldeseite hat Sie mit einem Fehler für den Client ${client} hierher zurückgeschickt:`
+      html`Die Anmeldeseite hat Sie mit einem Fehler für den Client ${client} hierher zurückgeschickt:`,
+    toAccount: 'Ihre Anmeldungen und Ihr Passwort',
+    accountAt: service => `Ihr Konto bei ${service}`,
+    accountPurpose:
+      'Melden Sie sich an, um zu sehen, wo Sie angemeldet sind, um Anmeldungen zu beenden oder um Ihr Passwort zu ändern.',
+    showLogins: 'Meine Anmeldungen zeigen',
+    onlyHere: service => html`Geben Sie es nur hier ein, bei ${service}.`,
+    openLogins: count => (count === 1 ? 'Sie sind einmal angemeldet' : `Sie sind ${count}-mal angemeldet`),
+    notLoggedIn: 'Sie sind nirgends angemeldet.',
+    chooseLogins: 'Wählen Sie die Anmeldungen, die enden sollen.',
+    began: time => html`Angemeldet ${time}`,
+    refreshed: time => html`Zuletzt erneuert ${time}`,
+    others: count => `${count} ältere ${count === 1 ? 'Anmeldung wird' : 'Anmeldungen werden'} nicht gezeigt.`,
+    endAll: 'Alle Anmeldungen beenden',
+    newPassword: 'Neues Passwort',
+    newPasswordNote: least =>
+      `Mindestens ${least} Zeichen. Ein neues Passwort beendet alle Anmeldungen. Lassen Sie das Feld leer, um das alte zu behalten.`,
+    passwordAgain: 'Jede Änderung braucht noch einmal Ihr Passwort.',
+    change: 'Änderungen ausführen',
+    loginsEnded: count =>
+      count === 0
+        ? 'Es war keine Anmeldung mehr zu beenden.'
+        : `${count} ${count === 1 ? 'Anmeldung wurde' : 'Anmeldungen wurden'} beendet.`,
+    passwordChanged: 'Ihr Passwort wurde geändert, und alle Anmeldungen wurden beendet.',
+    credentialsMissing: 'Geben Sie Ihren Benutzernamen und Ihr Passwort ein.',
+    passwordLength: (least, most) => `Das neue Passwort muss ${least} bis ${most} Zeichen haben.`,
+    chosenLogins: count =>
+      `Wenn Sie sich anmelden, ${count === 1 ? 'endet die Anmeldung, die Sie gewählt haben' : `enden die ${count} Anmeldungen, die Sie gewählt haben`}.`
   },
 
   fr: {
@@ -186,6 +242,9 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
     wrongCredentials: 'Le nom d’utilisateur ou le mot de passe est incorrect.',
     tooManyAttempts: (wait, time) => html`Il y a eu trop de tentatives de connexion. Réessayez ${wait} (${time}).`,
     faults: {
+      missing_client: 'Le lien ne dit pas à quelle application il appartient\u00a0: client_id y manque.',
+      token_request:
+        'L’application a envoyé un code à cette page. Sa place est à /auth/token, d’où viennent les jetons.',
       unknown_client: 'Le lien désigne une application qui n’est pas connue ici.',
       no_redirect_uri: 'L’application n’a enregistré aucune adresse de retour.',
       other_redirect_uri: 'Le lien renvoie à une adresse que l’application n’a pas enregistrée.',
@@ -226,7 +285,41 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
     howToRedeem:
       'Cette commande l’échange contre un jeton. Le code ne sert qu’une fois, et pas longtemps. curl demande le secret du client, que le service a affiché à son premier démarrage.',
     notSignedIn: 'La connexion n’a pas abouti',
-    errorFollows: client => html`Vous revenez de la page de connexion avec une erreur pour le client ${client}\u00a0:`
+    errorFollows: client => html`Vous revenez de la page de connexion avec une erreur pour le client ${client}\u00a0:`,
+    toAccount: 'Vos connexions et votre mot de passe',
+    accountAt: service => `Votre compte chez ${service}`,
+    accountPurpose:
+      'Connectez-vous pour voir où vous êtes connecté, pour mettre fin à des connexions et pour changer de mot de passe.',
+    showLogins: 'Afficher mes connexions',
+    onlyHere: service => html`Saisissez-le uniquement ici, chez ${service}.`,
+    openLogins: count => (count === 1 ? 'Vous avez une connexion ouverte' : `Vous avez ${count} connexions ouvertes`),
+    notLoggedIn: 'Vous n’êtes connecté nulle part.',
+    chooseLogins: 'Choisissez les connexions auxquelles mettre fin.',
+    began: time => html`Connexion le ${time}`,
+    refreshed: time => html`Dernier renouvellement le ${time}`,
+    others: count =>
+      count === 1
+        ? 'Une connexion plus ancienne n’est pas affichée.'
+        : `${count} connexions plus anciennes ne sont pas affichées.`,
+    endAll: 'Mettre fin à toutes les connexions',
+    newPassword: 'Nouveau mot de passe',
+    newPasswordNote: least =>
+      `Au moins ${least} caractères. Un nouveau mot de passe met fin à toutes les connexions. Laissez le champ vide pour garder l’ancien.`,
+    passwordAgain: 'Chaque modification demande à nouveau votre mot de passe.',
+    change: 'Effectuer ces modifications',
+    loginsEnded: count =>
+      count === 0
+        ? 'Il n’y avait plus de connexion à fermer.'
+        : count === 1
+          ? 'Une connexion a été fermée.'
+          : `${count} connexions ont été fermées.`,
+    passwordChanged: 'Votre mot de passe a été changé, et toutes les connexions ont été fermées.',
+    credentialsMissing: 'Saisissez votre nom d’utilisateur et votre mot de passe.',
+    passwordLength: (least, most) => `Le nouveau mot de passe doit avoir de ${least} à ${most} caractères.`,
+    chosenLogins: count =>
+      count === 1
+        ? 'Quand vous vous connecterez, la connexion que vous avez choisie prendra fin.'
+        : `Quand vous vous connecterez, les ${count} connexions que vous avez choisies prendront fin.`
   },
 
   es: {
@@ -252,6 +345,9 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
     tooManyAttempts: (wait, time) =>
       html`Ha habido demasiados intentos de inicio de sesión. Vuelva a intentarlo ${wait} (${time}).`,
     faults: {
+      missing_client: 'El enlace no dice a qué aplicación pertenece: le falta client_id.',
+      token_request:
+        'La aplicación ha enviado un código a esta página. Su lugar es /auth/token, donde se obtienen los tokens.',
       unknown_client: 'El enlace nombra una aplicación que no se conoce aquí.',
       no_redirect_uri: 'La aplicación no ha registrado ninguna dirección a la que volver.',
       other_redirect_uri: 'El enlace lleva de vuelta a una dirección que la aplicación no ha registrado.',
@@ -289,6 +385,38 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
     howToRedeem:
       'Este comando lo canjea por un token. El código sirve una sola vez y por poco tiempo. curl pide el secreto del cliente, que el servicio mostró al iniciarse por primera vez.',
     notSignedIn: 'No ha iniciado sesión',
-    errorFollows: client => html`Vuelve de la página de inicio de sesión con un error para el cliente ${client}:`
+    errorFollows: client => html`Vuelve de la página de inicio de sesión con un error para el cliente ${client}:`,
+    toAccount: 'Sus sesiones y su contraseña',
+    accountAt: service => `Su cuenta en ${service}`,
+    accountPurpose:
+      'Inicie sesión para ver dónde tiene sesiones abiertas, para cerrarlas y para cambiar la contraseña.',
+    showLogins: 'Mostrar mis sesiones',
+    onlyHere: service => html`Introdúzcala solo aquí, en ${service}.`,
+    openLogins: count => (count === 1 ? 'Tiene una sesión abierta' : `Tiene ${count} sesiones abiertas`),
+    notLoggedIn: 'No tiene ninguna sesión abierta.',
+    chooseLogins: 'Elija las sesiones que quiere cerrar.',
+    began: time => html`Iniciada el ${time}`,
+    refreshed: time => html`Renovada por última vez el ${time}`,
+    others: count =>
+      count === 1 ? 'No se muestra una sesión más antigua.' : `No se muestran ${count} sesiones más antiguas.`,
+    endAll: 'Cerrar todas las sesiones',
+    newPassword: 'Contraseña nueva',
+    newPasswordNote: least =>
+      `Al menos ${least} caracteres. Una contraseña nueva cierra todas las sesiones. Deje el campo vacío para conservar la actual.`,
+    passwordAgain: 'Cada cambio necesita de nuevo su contraseña.',
+    change: 'Hacer estos cambios',
+    loginsEnded: count =>
+      count === 0
+        ? 'No quedaba ninguna sesión que cerrar.'
+        : count === 1
+          ? 'Se ha cerrado una sesión.'
+          : `Se han cerrado ${count} sesiones.`,
+    passwordChanged: 'Se ha cambiado su contraseña y se han cerrado todas las sesiones.',
+    credentialsMissing: 'Introduzca su nombre de usuario y su contraseña.',
+    passwordLength: (least, most) => `La contraseña nueva debe tener entre ${least} y ${most} caracteres.`,
+    chosenLogins: count =>
+      count === 1
+        ? 'Cuando inicie sesión, se cerrará la sesión que ha elegido.'
+        : `Cuando inicie sesión, se cerrarán las ${count} sesiones que ha elegido.`
   }
 }

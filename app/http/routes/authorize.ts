@@ -5,19 +5,18 @@ import {
   type AuthorizationRequest,
   DomainError,
   refusals,
-  USERNAME_MAX,
   type UseCases
 } from '../../../core/index.js'
 import { type Form, formOf, parseForm, queryString, requireShort } from '../bodies/forms.js'
 import { originOf } from '../client-address.js'
-import { statusOf } from '../errors.js'
 import type { Http } from '../http.js'
 import { OF_PAGES, OF_PERSONAL_PAGES } from '../openapi/headers.js'
 import { language, optionalSecret, optionalText, pageAnswer, text } from '../openapi/oauth.js'
 import type { Answer, Operation } from '../openapi/operation.js'
 import { refuseFormsOfOtherSites } from '../other-sites.js'
+import { type LoginFailure, loginFailureOf } from '../pages/credentials.js'
 import { languageFor, pageHeaders } from '../pages/layout.js'
-import { CANCEL, type LoginFailure, loginPage, type ServiceDescription } from '../pages/login-page.js'
+import { CANCEL, loginPage, type ServiceDescription } from '../pages/login-page.js'
 import { pageRoutes } from '../pages/page-routes.js'
 import { formRefusals, pageRefusals, queryRefusals, storeRefusals } from '../refusals.js'
 
@@ -31,6 +30,11 @@ const stateTooLong = (): DomainError =>
   })
 const formAgainstLink = (): DomainError =>
   new DomainError('invalid_request', 'the form and the link contradict each other', { fault: 'contradictory' })
+
+const tokenRequest = (): DomainError =>
+  new DomainError('invalid_request', 'a code was sent to the login page: send it to the token endpoint, /auth/token', {
+    fault: 'token_request'
+  })
 
 const parameters = {
   client_id: text('The id of a registered client that has a redirect URI.', 'shop'),
@@ -58,6 +62,8 @@ const linkRefusals = {
   ...queryRefusals,
   ...pageRefusals,
   stateTooLong,
+  tokenRequest,
+  missingClient: refusals.missingClient,
   unknownClient: refusals.unknownClient,
   noRedirectUri: refusals.noRedirectUri,
   unnamedRedirectUri: refusals.unnamedRedirectUri,
@@ -150,6 +156,7 @@ export const authorizeRoutes = (
     reply: FastifyReply
   ): Promise<CheckedRequest | undefined> => {
     requireEchoable(parameters, username)
+    if (parameters.has('code') && !parameters.has('response_type')) throw tokenRequest()
     const request = authorizationRequest(parameters)
     const { client, redirectUri } = await useCases.resolveRedirect(request)
     const { state } = request
@@ -190,7 +197,6 @@ export const authorizeRoutes = (
       async (request, reply) => {
         const form = await formOf(request)
         const username = form.get('username') ?? ''
-        const shown = SHOWN_USERNAME.test(username) ? username : ''
         const checked = await check(requestParameters(form, linkOf(request)), username, reply)
         if (checked === undefined) return reply
         if (form.has(CANCEL)) {
@@ -202,12 +208,9 @@ export const authorizeRoutes = (
           const attempt = { username, password, ...originOf(request) }
           checked.redirect({ code: await useCases.authorize(checked.authorization, attempt) })
         } catch (error) {
-          if (!(error instanceof DomainError)) throw error
-          const { code, retryAfterSeconds: seconds } = error
-          if (code !== 'access_denied' && code !== 'too_many_attempts') throw error
-          if (seconds !== undefined) reply.header('retry-after', seconds)
-          const retry = seconds === undefined ? undefined : { seconds, now: new Date() }
-          await checked.show(statusOf(code), { username: shown, retry })
+          const { status, failure } = loginFailureOf(error, username)
+          if (failure.retry !== undefined) reply.header('retry-after', failure.retry.seconds)
+          await checked.show(status, failure)
         }
         return reply
       }
@@ -241,9 +244,6 @@ const authorizationRequest = (parameters: Form): AuthorizationRequest => {
     codeChallengeMethod: given('code_challenge_method')
   }
 }
-
-/** What the page shows again: as many characters as a username may have (code points). A longer one is nobody's. */
-const SHOWN_USERNAME = new RegExp(`^.{0,${USERNAME_MAX}}$`, 'su')
 
 /** Limits what the page and the redirect repeat, in bytes of UTF-8. Throws `invalid_request`. */
 const requireEchoable = (parameters: Form, username: string): void => {

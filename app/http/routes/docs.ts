@@ -25,10 +25,10 @@ const tag = 'Documentation' as const
 const page = pageAnswer('The page.', OF_PAGES)
 
 /** What is said of a file that the interactive page is made of. */
-const fileOperation = (operationId: string, type: string): Operation => ({
+const fileOperation = (operationId: string, name: string, type: string): Operation => ({
   operationId,
   tag,
-  summary: 'Fetch a part of the interactive page',
+  summary: `Fetch ${name} of the interactive page`,
   description: 'The page names it with its version, under which it may be kept for good.',
   query: Type.Object({ v: optionalText('The version of the file.', 'k0Yv3nQmZs8TfLr1') }),
   answers: {
@@ -75,7 +75,7 @@ export const docsRoutes = (http: Http, publicUrl: () => string): void => {
   /** Serves a file. Returns what tells its address below `/docs/`, with its version. */
   const serve = (name: string, operationId: string, type: string, read: () => Promise<Buffer>) => {
     const file = staticFile(type, read)
-    http.get(`/docs/${name}`, { config: { operation: fileOperation(operationId, type) } }, (request, reply) =>
+    http.get(`/docs/${name}`, { config: { operation: fileOperation(operationId, name, type) } }, (request, reply) =>
       sendStaticFile(request, reply, file)
     )
     return () => versioned(name, file)
@@ -95,6 +95,9 @@ export const docsRoutes = (http: Http, publicUrl: () => string): void => {
     }
     return reply.headers(DOCS_HEADERS).send(docsPage(publicUrl(), files))
   })
+
+  // Somebody types the slash, or a proxy adds it.
+  http.get('/docs/', async (_request, reply) => reply.redirect(`${publicUrl()}/docs`))
 
   http.get('/docs/callback', { config: { operation: RETURN } }, async (_request, reply) => {
     const files = { ownStyle: await ownStyle(), script: await callbackScript() }

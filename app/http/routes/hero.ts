@@ -37,7 +37,7 @@ export type HeroOperation = Omit<Operation, 'tag' | 'security'>
 
 /** What routes that read heroes, or those that write them, have in common. */
 export interface HeroAccess {
-  /** Throws or rejects unless the request has a valid access token with the scope, where the routes ask for one. */
+  /** Rejects unless the request has a valid access token with the scope, where the routes ask for one. */
   check(request: FastifyRequest): Promise<unknown>
   /** The config of a route: what the document says of it, with its protection. */
   config(operation: HeroOperation): FastifyContextConfig

@@ -38,7 +38,7 @@ export const heroRoutes = (http: Http, useCases: HeroUseCases, options: HeroAcce
         refusals: ofOneHero
       })
     },
-    request => checkedTogether(reading.check(request), findHero(request.params.id))
+    request => checkedTogether(request, reading.check(request), () => findHero(request.params.id))
   )
 
   const withBody = { schema: { body: HeroInput, response: { 200: HeroOutput } }, onRequest: writing.check }

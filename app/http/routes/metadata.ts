@@ -1,11 +1,12 @@
-import { type TSchema, Type } from '@sinclair/typebox'
+import { type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { grantTypes } from '../../../core/index.js'
+import { RESOURCE_METADATA } from '../bearer.js'
 import { noSuchPath } from '../errors.js'
 import type { Http } from '../http.js'
 import type { Operation } from '../openapi/operation.js'
 import { originForm } from '../protocol/request-head.js'
 
-const operation: Operation = {
+const OF_SERVER: Operation = {
   operationId: 'getMetadata',
   tag: 'Service',
   summary: 'Fetch the metadata of the authorization server',
@@ -13,22 +14,52 @@ const operation: Operation = {
   answers: { 200: { description: 'The metadata.' } }
 }
 
-/** The path of RFC 8414 section 3. */
-export const WELL_KNOWN = '/.well-known/oauth-authorization-server'
-
-/** The metadata of RFC 8414, with the member of RFC 9207. */
-export const metadataRoutes = (http: Http, publicUrl: () => string): void => {
-  const schema = { response: { 200: Metadata } }
-  http.get(WELL_KNOWN, { schema, config: { cors: true, operation } }, async () => metadataOf(publicUrl()))
-  // RFC 8414 section 3.1: the path of the issuer stands behind the well-known one.
-  http.get(`${WELL_KNOWN}/*`, { schema, config: { cors: true } }, async request => {
-    const path = request.url.replace(/[?#].*/, '')
-    if (path !== WELL_KNOWN + originForm(new URL(publicUrl()).pathname)) throw noSuchPath()
-    return metadataOf(publicUrl())
-  })
+const OF_RESOURCE: Operation = {
+  operationId: 'getResourceMetadata',
+  tag: 'Service',
+  summary: 'Fetch the metadata of the protected resource',
+  description: 'RFC 9728: which authorization server gives tokens for the heroes, for client libraries.',
+  answers: { 200: { description: 'The metadata.' } }
 }
 
-const metadataOf = (issuer: string): Readonly<Record<string, string | boolean | readonly string[]>> => {
+/** The path of RFC 8414 section 3. */
+const SERVER_METADATA = '/.well-known/oauth-authorization-server'
+/** The paths that an issuer's path may stand behind. */
+export const WELL_KNOWN: readonly string[] = [SERVER_METADATA, RESOURCE_METADATA]
+
+/**
+ * The metadata of RFC 8414, with the member of RFC 9207, and those of RFC 9728. `scopes` are those of reading and writing heroes,
+ * where these need any.
+ */
+export const metadataRoutes = (http: Http, publicUrl: () => string, scopes: readonly (string | undefined)[]): void => {
+  const supported = [...new Set(scopes.filter(scope => scope !== undefined))]
+  const ofServer = async () => serverMetadata(publicUrl())
+  const ofResource = async () => resourceMetadata(publicUrl(), supported)
+
+  const serve = (path: string, operation: Operation, response: TObject, metadata: () => Promise<Metadata>): void => {
+    const schema = { response: { 200: response } }
+    http.get(path, { schema, config: { cors: true, operation } }, metadata)
+    // RFC 8414 section 3.1 and RFC 9728 section 3.1: the path of the URL stands behind the well-known one.
+    http.get(`${path}/*`, { schema, config: { cors: true } }, async request => {
+      if (request.url.replace(/[?#].*/, '') !== path + originForm(new URL(publicUrl()).pathname)) throw noSuchPath()
+      return metadata()
+    })
+  }
+  serve(SERVER_METADATA, OF_SERVER, ServerMetadata, ofServer)
+  serve(RESOURCE_METADATA, OF_RESOURCE, ResourceMetadata, ofResource)
+}
+
+const resourceMetadata = (publicUrl: string, scopes: readonly string[]): Metadata => ({
+  resource: publicUrl,
+  authorization_servers: [publicUrl],
+  // RFC 9728 section 3.2: an empty list is left out.
+  ...(scopes.length > 0 && { scopes_supported: scopes }),
+  bearer_methods_supported: ['header']
+})
+
+type Metadata = Readonly<Record<string, string | boolean | readonly string[]>>
+
+const serverMetadata = (issuer: string): Metadata => {
   const confidential = ['client_secret_basic', 'client_secret_post']
   return {
     issuer,
@@ -51,5 +82,13 @@ const schemaOf = (member: unknown): TSchema => {
   if (Array.isArray(member)) return Type.Array(Type.String())
   return typeof member === 'boolean' ? Type.Boolean() : Type.String()
 }
-const members = Object.entries(metadataOf('')).map(([name, member]): [string, TSchema] => [name, schemaOf(member)])
-const Metadata = Type.Object(Object.fromEntries(members), { title: 'Metadata' })
+const schemaWith = (metadata: Metadata, title: string): TObject =>
+  Type.Object(Object.fromEntries(Object.entries(metadata).map(([name, member]) => [name, schemaOf(member)])), { title })
+const ServerMetadata = schemaWith(serverMetadata(''), 'Metadata')
+const ResourceMetadata = Type.Composite(
+  [
+    schemaWith(resourceMetadata('', []), ''),
+    Type.Object({ scopes_supported: Type.Optional(Type.Array(Type.String())) })
+  ],
+  { title: 'ResourceMetadata' }
+)

@@ -25,7 +25,7 @@ const registration = (passwordMinLength: number) =>
     },
     { title: 'Registration', additionalProperties: false }
   )
-const User = Type.Object(
+export const User = Type.Object(
   {
     id: Type.Integer({ description: 'Given out once and never again.', examples: [1] }),
     username: Type.String({ description: 'The name in the form NFC of Unicode.', examples: ['ada'] })

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import t from 'tap'
 import { startService } from '../../support/listening-service.js'
-import { bearer, createInhabited, type Headers } from '../../support/service.js'
+import { bearer, createInhabited, type Headers, PUBLIC_URL } from '../../support/service.js'
 import { dial, JSON_TYPE, readAnswer, requestText } from '../../support/wire.js'
 
-const CHALLENGE = 'Bearer realm="heroes"'
+const CHALLENGE = `Bearer realm="heroes", resource_metadata="${PUBLIC_URL}/.well-known/oauth-protected-resource"`
 
 t.test('a 401 names the scheme, and names an error only when a bearer token was presented', async t => {
   const { ask, opened, clock } = await createInhabited()
@@ -49,7 +49,7 @@ t.test('a token without the scope that reading or writing needs is 403, which na
       [read, 'a:heroes.read'],
       [write, 'a:heroes']
     ] as const) {
-      const challenge = `${CHALLENGE}, error="insufficient_scope", scope="${needed}"`
+      const challenge = `Bearer realm="heroes", error="insufficient_scope", scope="${needed}"`
       t.equal(answer.headers['www-authenticate'], answer.statusCode === 403 ? challenge : undefined)
     }
     return [read.statusCode, write.statusCode]

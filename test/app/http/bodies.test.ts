@@ -104,11 +104,15 @@ t.test('a refusal of a JSON body says what is wrong with it and repeats nothing 
     ['{"name":"a","tags":["b",7]}', 'tags.1 must be of type string'],
     ['{"name":"secret secret secret!"}', 'name must NOT have more than 20 characters'],
     ['{"name":"a","secret":1}', 'the body has a key that is unknown: it may have id, name, tags'],
-    ['{"name":"secret', 'the body is not valid JSON: send one JSON object, without a key __proto__'],
-    ['{"name":"a"} secret', 'the body is not valid JSON: send one JSON object, without a key __proto__'],
-    ['{"name":"a","__proto__":{}}', 'the body is not valid JSON: send one JSON object, without a key __proto__'],
+    ['{"name":"secret', 'the body is not valid JSON at line 1, column 16: send one JSON object'],
+    ['{"name":"a"} secret', 'the body is not valid JSON at line 1, column 14: send one JSON object'],
+    ['{\n  "name": secret\n}', 'the body is not valid JSON at line 2, column 11: send one JSON object'],
+    ['{"name":', 'the body is not valid JSON at line 1, column 9: send one JSON object'],
+    ['secret', 'the body is not valid JSON at line 1, column 1: send one JSON object'],
+    ['{"name":"a",}', 'the body is not valid JSON at line 1, column 13: send one JSON object'],
+    ['{"name":"a","__proto__":{}}', 'the body has a key that no JSON body may have: leave it out'],
     ['{"name":"a","constructor":{"prototype":{}}}', 'the body has a key that is unknown: it may have id, name, tags'],
-    ['{"name":"a","id":{"__proto__":{}}}', 'the body is not valid JSON: send one JSON object, without a key __proto__'],
+    ['{"name":"a","id":{"__proto__":{}}}', 'the body has a key that no JSON body may have: leave it out'],
     [Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d]), 'the body is not valid UTF-8: encode it as UTF-8'],
     ['{"name":"\\u0000"}', 'the body holds a NUL character or half of a surrogate pair: leave it out'],
     ['{"name":"a","id":[{"\\ud800":1}]}', 'the body holds a NUL character or half of a surrogate pair: leave it out'],
@@ -164,8 +168,9 @@ t.test('JSON of more than 1,000 values or 32 levels is refused before it is pars
     await outcome(withId('{"\\u0000":[null]}')),
     'the body holds a NUL character or half of a surrogate pair: leave it out'
   )
-  t.equal(await outcome('"unfinished'), 'the body is not valid JSON: send one JSON object, without a key __proto__')
-  t.equal(await outcome('"unfinished\\'), 'the body is not valid JSON: send one JSON object, without a key __proto__')
+  t.equal(await outcome('"unfinished'), 'the body is not valid JSON at line 1, column 12: send one JSON object')
+  t.equal(await outcome('"unfinished\\'), 'the body is not valid JSON at line 1, column 13: send one JSON object')
+  t.equal(await outcome(`"${'a'.repeat(70_000)}`), 'the body is not valid JSON: send one JSON object')
 })
 
 t.test('a DELETE without a body may say that its body is JSON', async t => {

@@ -198,6 +198,25 @@ t.test('a connection whose body is malformed ends, although its client keeps it 
   }
 })
 
+t.test('wire 1.11: something malformed that comes while an answer is being sent takes nothing from it', async t => {
+  const http = createSampleHttp()
+  const long = 'a'.repeat(20_000_000)
+  http.get('/long', async () => long)
+  await http.listen({ host: '127.0.0.1', port: 0 })
+  t.teardown(() => http.close())
+  const { socket, closed } = dial(http.listeningOrigin)
+  socket.write(requestText('GET', '/long', {}))
+  await once(socket, 'data')
+  socket.pause()
+  const refused = once(http.server, 'clientError')
+  socket.write('nonsense\r\n\r\n')
+  await refused
+  socket.resume()
+  const received = await closed
+  t.strictSame(statusesIn(received), [200])
+  t.equal(received.length, received.indexOf('\r\n\r\n') + 4 + long.length)
+})
+
 t.test('the connection of a CONNECT request may be reset', async t => {
   const connections: Socket[] = []
   const { http, arrived, answer } = createSlowHttp()

@@ -25,6 +25,8 @@ const createFailing = (errors: Readonly<Record<string, unknown>>): Http => {
   return http
 }
 
+const METADATA = 'http://heroes.example/.well-known/oauth-protected-resource'
+
 t.test('every error code has its status and its headers, in the form that the group of its route declares', async t => {
   const expected: [ErrorCode, number, string][] = [
     ['invalid_input', 400, 'invalid_request'],
@@ -46,8 +48,8 @@ t.test('every error code has its status and its headers, in the form that the gr
     ['unavailable', 503, 'temporarily_unavailable']
   ]
   const challenges: Partial<Record<ErrorCode, string>> = {
-    token_required: 'Bearer realm="heroes"',
-    invalid_token: 'Bearer realm="heroes", error="invalid_token"',
+    token_required: `Bearer realm="heroes", resource_metadata="${METADATA}"`,
+    invalid_token: `Bearer realm="heroes", resource_metadata="${METADATA}", error="invalid_token"`,
     insufficient_scope: 'Bearer realm="heroes", error="insufficient_scope", scope="heroes.read"',
     invalid_client: 'Basic realm="heroes"'
   }

@@ -206,13 +206,14 @@ t.test('a bad value is refused with the name of the setting, the value and the v
         'https://app example',
         'https://app.\texample',
         'https:\\\\app.example',
-        'ftp://app.example',
-        'capacitor://localhost',
+        '//app.example',
+        'capacitor:localhost',
+        'file:///',
         'https://app.example,',
         'https://app.example,,https://b.example',
         'https://app.example,null'
       ],
-      'origins separated by commas, such as https://app.example: http or https and a host, with a port or without, and no path'
+      'origins separated by commas, such as https://app.example or capacitor://localhost: a scheme and a host, with a port or without, and no path'
     ],
     ['METRICS_PORT', [...INTEGERS, '65536'], 'an integer from 0 to 65535'],
     [
@@ -245,6 +246,11 @@ t.test('CORS_ORIGINS are read as browsers write origins, each once', async t => 
     'https://app.example',
     'http://localhost:5173',
     'http://[::1]'
+  ])
+  t.strictSame(read('Capacitor://LOCALHOST,chrome-extension://abc,tauri://localhost:1'), [
+    'capacitor://localhost',
+    'chrome-extension://abc',
+    'tauri://localhost:1'
   ])
   t.strictSame(read('https://bücher.example:8443'), ['https://xn--bcher-kva.example:8443'])
 })

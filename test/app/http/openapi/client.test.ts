@@ -72,7 +72,7 @@ t.test('a client with types that are made of the document compiles, and talks to
     username: 'grace',
     tokenType: 'bearer',
     refusals: [
-      'a bearer access token is required: log in for one and send it',
+      'an access token is required: get one at the token endpoint, and send it in the Authorization header, behind Bearer',
       'a hero with this name exists: choose another name'
     ],
     heroes: [

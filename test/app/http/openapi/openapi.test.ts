@@ -20,6 +20,7 @@ import { startProcess } from '../../../support/process.js'
 import {
   type Asked,
   basic,
+  bearer,
   createInhabited,
   createService,
   encodeForm,
@@ -31,7 +32,7 @@ import {
   type ServiceOptions
 } from '../../../support/service.js'
 import { dial, FORM_TYPE, JSON_TYPE, readAnswer } from '../../../support/wire.js'
-import { ADA, rejecting } from '../../../support/world.js'
+import { ADA, addClient, rejecting } from '../../../support/world.js'
 
 const whole = readSnapshot()
 
@@ -82,8 +83,12 @@ const servedBy = async (options: ServiceOptions): Promise<string[]> => {
         const path = way.join('').replaceAll(/:(\w+)/g, '{$1}')
         return [...methods.matchAll(/\w+/g)].map(([method]) => `${method} ${path}`)
       })
-      // The metadata at the path of PUBLIC_URL stand beside what the document has, whose paths lie below PUBLIC_URL.
-      .filter(route => !route.startsWith('HEAD ') && !route.endsWith('oauth-authorization-server*'))
+      // The metadata at the path of PUBLIC_URL stand beside what the document has, whose paths lie below PUBLIC_URL. `/docs/`
+      // only leads to `/docs`.
+      .filter(
+        route =>
+          !route.startsWith('HEAD ') && !/oauth-(?:authorization-server|protected-resource)\*$|\/docs\/$/.test(route)
+      )
   )
 }
 
@@ -110,6 +115,11 @@ const GOOD: Readonly<Record<string, readonly [url: string, request?: Asked]>> = 
   logIn: ['/auth/code', { method: 'POST', headers: FORM_TYPE, payload: encodeForm({ ...REQUEST, ...ADA }) }],
   showCode: [`/callback?code=${'x'.repeat(32)}`],
   getMetadata: ['/.well-known/oauth-authorization-server'],
+  getResourceMetadata: ['/.well-known/oauth-protected-resource'],
+  getMe: ['/me'],
+  showAccountPage: ['/account'],
+  changeAccount: ['/account', { method: 'POST', headers: FORM_TYPE, payload: encodeForm(ADA) }],
+  goToChangePassword: ['/.well-known/change-password'],
   getOpenApi: ['/openapi.json'],
   checkLiveness: ['/health/live'],
   checkReadiness: ['/health/ready'],
@@ -137,11 +147,14 @@ t.test('every operation gives every answer that the document says it gives', asy
   const headers = await service.opened('a b')
   const reader = await service.opened('a')
   const writer = await service.opened('b')
+  await addClient(service, 'robot', { grantTypes: ['client_credentials'] })
+  const form = { grant_type: 'client_credentials' }
+  const robot = bearer((await service.form('/auth/token', form, basic('robot'))).json().access_token)
   for (const name of ['one', 'two', 'three']) await service.json('POST', '/heroes', { name }, headers)
 
   /** What authenticates a request. */
   const credentials = (id: string, { method = 'GET' }: Asked): Asked['headers'] => {
-    if (/Hero/.test(id)) return headers
+    if (/Hero|Me$/.test(id)) return headers
     return method === 'POST' && /Token/.test(id) ? basic('app') : {}
   }
 
@@ -178,7 +191,9 @@ t.test('every operation gives every answer that the document says it gives', asy
     403: id =>
       /Hero/.test(id)
         ? send(id, { headers: id === 'listHeroes' || id === 'getHero' ? writer : reader })
-        : send(id, { headers: { 'sec-fetch-site': 'cross-site' } }),
+        : id === 'getMe'
+          ? send(id, { headers: robot })
+          : send(id, { headers: { 'sec-fetch-site': 'cross-site' } }),
     404: id => (id === 'goToDocs' ? service.ask('/') : send(id, {}, '/heroes/9')),
     408: async (id, method, path) => {
       const timeout = Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
@@ -198,7 +213,7 @@ t.test('every operation gives every answer that the document says it gives', asy
       let answer = await send(id)
       for (let time = 0; time < 11; time++)
         answer = await send(id, {
-          from: id === 'logIn' ? '192.0.2.2' : '192.0.2.3',
+          from: `192.0.2.${['issueToken', 'logIn', 'changeAccount'].indexOf(id) + 2}`,
           payload:
             id === 'registerUser'
               ? `{"username":"u${time}","password":"x"}`
@@ -335,6 +350,20 @@ t.test('heroes openapi prints the document of a service with the same settings, 
   const program = startProcess(t, ['openapi'], env)
   t.equal(await program.ended, 0)
   t.equal(program.output(), stdout)
+})
+
+t.test('heroes openapi --public leaves out what only serves the page /docs', async t => {
+  const operations = async (line: string) => {
+    const { code, stdout } = await heroes(line, {})
+    t.equal(code, 0)
+    return [...operationsOf(JSON.parse(stdout)).keys()]
+  }
+  const all = await operations('openapi')
+  const open = await operations('openapi --public --json')
+  t.strictSame(
+    all.filter(each => !open.includes(each)).map(each => each.replace(/^GET (\/docs|\/$).*/, '$1')),
+    ['/docs', '/docs', '/docs', '/docs', '/docs', '/docs', '/docs', '/']
+  )
 })
 
 t.test('an answer that the document does not tell of is noticed', async t => {

@@ -50,6 +50,19 @@ t.test('a fault in the client or its redirect URI is a page and no redirect', as
   }
 })
 
+t.test('a link without client_id and a code that is sent to the login page are told as that', async t => {
+  const { ask, form } = await createInhabited()
+  const missing = await ask(loginPath({ client_id: undefined }))
+  t.equal(missing.statusCode, 400)
+  t.match(missing.payload, 'The link does not say which application it belongs to: it has no client_id.')
+  t.match(missing.payload, 'client_id is missing: send the id of the application')
+  const code = { grant_type: 'authorization_code', code: 'x'.repeat(32) }
+  for (const answer of [await form('/auth/code', code), await form('/auth/code', code, basic('app'))]) {
+    t.equal(answer.statusCode, 400)
+    t.match(answer.payload, 'The application sent a code to this page. Its place is the token endpoint, /auth/token.')
+  }
+})
+
 t.test('a repeated or unreadable parameter is a page and no redirect', async t => {
   const { ask, form } = await createInhabited()
   for (const extra of ['state=x', 'client_id=app', 'x=1&x=2', 'x=&x=', 'x=%', 'x=%ff', 'x=%00']) {

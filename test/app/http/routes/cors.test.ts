@@ -15,7 +15,7 @@ import { ADA } from '../../../support/world.js'
 
 const APP = 'https://app.example'
 const OTHER = 'http://localhost:5173'
-const corsOrigins = [APP, OTHER]
+const corsOrigins = [APP, OTHER, 'capacitor://localhost']
 const FROM: Headers = { origin: APP, 'sec-fetch-site': 'cross-site' }
 const EXPOSED = 'link, retry-after, www-authenticate'
 
@@ -23,15 +23,18 @@ const EXPOSED = 'link, retry-after, www-authenticate'
 const OPEN: [url: string, methods: string][] = [
   ['/heroes', 'GET, HEAD, POST'],
   ['/heroes/1', 'DELETE, GET, HEAD, PUT'],
+  ['/me', 'GET, HEAD'],
   ['/register', 'POST'],
   ['/auth/token', 'POST'],
   ['/auth/revoke', 'POST'],
   ['/.well-known/oauth-authorization-server', 'GET, HEAD'],
+  ['/.well-known/oauth-protected-resource', 'GET, HEAD'],
   ['/openapi.json', 'GET, HEAD']
 ]
 const CLOSED = [
   '/auth/code',
   '/auth/introspect',
+  '/account',
   '/callback',
   '/health/live',
   '/health/ready',
@@ -69,7 +72,7 @@ t.test(
         t.equal(String(allowed).split(', ').sort().join(', '), methods)
         t.strictSame(headers, {
           'access-control-allow-origin': origin,
-          'access-control-allow-headers': 'authorization, content-type',
+          'access-control-allow-headers': 'authorization',
           'access-control-max-age': '3600'
         })
         t.has(answer.headers, { vary: 'origin', server: 'heroes/1', 'x-content-type-options': 'nosniff' })
@@ -83,6 +86,20 @@ t.test(
     }
   }
 )
+
+t.test('wire 7.5: a page may send any header: what a preflight asks for is allowed, or all', async t => {
+  const service = await createInhabited({ corsOrigins })
+  const allowed = async (headers: Headers) => {
+    const answer = await service.ask('/heroes', {
+      method: 'OPTIONS',
+      headers: { origin: APP, 'access-control-request-method': 'GET', ...headers }
+    })
+    return answer.headers['access-control-allow-headers']
+  }
+  const asked = 'authorization,traceparent,x-anything'
+  t.equal(await allowed({ 'access-control-request-headers': asked }), asked)
+  t.equal(await allowed({}), 'authorization, *')
+})
 
 t.test('wire 7.5: an OPTIONS that is no preflight of a listed origin is 405, as without CORS_ORIGINS', async t => {
   const service = await createInhabited({ corsOrigins })

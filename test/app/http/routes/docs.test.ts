@@ -141,9 +141,14 @@ t.test('a file is compressed once for those who name gzip, and HEAD tells what G
   t.ok((await ask('/docs/swagger-ui-bundle.js')).rawPayload.equals(original))
 })
 
+t.test('wire 7.6: /docs/ leads to /docs under PUBLIC_URL', async t => {
+  const { ask } = createService()
+  const { statusCode, headers } = await ask('/docs/')
+  t.strictSame([statusCode, headers.location], [302, `${PUBLIC_URL}/docs`])
+})
+
 t.test('wire 7.6: no other file can be asked for', async t => {
   for (const url of [
-    '/docs/',
     '/docs/index.html',
     '/docs/swagger-ui-bundle.js.map',
     '/docs/package.json',

@@ -52,3 +52,24 @@ t.test('wire 7.3: without a path in PUBLIC_URL nothing lies behind the well-know
   const { ask } = createService()
   for (const path of ['/', '/heroes', '/.']) t.equal((await ask(`${WELL_KNOWN}${path}`)).statusCode, 404, path)
 })
+
+const RESOURCE = '/.well-known/oauth-protected-resource'
+
+t.test('wire 7.9: the metadata of RFC 9728 name the resource, its authorization server and its scopes', async t => {
+  const resource = { resource: PUBLIC_URL, authorization_servers: [PUBLIC_URL], bearer_methods_supported: ['header'] }
+  t.strictSame((await createService().ask(RESOURCE)).json(), resource)
+  const { ask } = createService({ readScope: 'read', writeScope: 'write' })
+  t.strictSame((await ask(RESOURCE)).json(), { ...resource, scopes_supported: ['read', 'write'] })
+  const same = createService({ readScope: 'heroes', writeScope: 'heroes' })
+  t.strictSame((await same.ask(RESOURCE)).json().scopes_supported, ['heroes'])
+})
+
+t.test('wire 7.9: where PUBLIC_URL has a path, a 401 names the metadata behind which it stands', async t => {
+  const { ask } = createService({ publicUrl: () => 'https://heroes.example/a' })
+  const challenge = `Bearer realm="heroes", resource_metadata="https://heroes.example${RESOURCE}/a"`
+  t.equal((await ask('/heroes')).headers['www-authenticate'], challenge)
+  const wrong = await ask('/heroes', { headers: { authorization: 'Bearer x' } })
+  t.equal(wrong.headers['www-authenticate'], `${challenge}, error="invalid_token"`)
+  t.match((await ask(`${RESOURCE}/a`)).json(), { resource: 'https://heroes.example/a' })
+  t.equal((await ask(`${RESOURCE}/b`)).statusCode, 404)
+})

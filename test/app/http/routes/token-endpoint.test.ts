@@ -3,7 +3,7 @@ import { createCrypto } from '../../../../adapters/crypto/crypto.js'
 import { createHashQueue } from '../../../../adapters/crypto/hash-queue.js'
 import { createMemoryStores } from '../../../../adapters/memory/stores.js'
 import { createUseCases, DomainError, type TokenStore } from '../../../../core/index.js'
-import { basic, bearer, createInhabited, createService, LOGIN, REQUEST } from '../../../support/service.js'
+import { basic, bearer, createInhabited, createService, LOGIN, loginPath, REQUEST } from '../../../support/service.js'
 import { signal, turns } from '../../../support/waiting.js'
 import { ADA, addClient, notingIn } from '../../../support/world.js'
 
@@ -15,6 +15,15 @@ t.test('a form of more than 1000 parameters is invalid_request', async t => {
   t.equal((await form('/auth/token', BODY + more(997), basic('app'))).statusCode, 200)
   const answer = await form('/auth/token', BODY + more(998), basic('app'))
   t.strictSame([answer.statusCode, answer.json().error], [400, 'invalid_request'])
+})
+
+t.test('wire 1.8: several resource parameters are ignored, in forms and in links', async t => {
+  const { form, ask } = await createInhabited()
+  const resources = '&resource=https%3A%2F%2Fa.example&resource=https%3A%2F%2Fb.example&resource='
+  t.equal((await form('/auth/token', BODY + resources, basic('app'))).statusCode, 200)
+  t.equal((await ask(`${loginPath()}${resources}`)).statusCode, 200)
+  const sent = await form(`${loginPath()}${resources}`, `${new URLSearchParams({ ...REQUEST, ...ADA })}${resources}`)
+  t.equal(sent.statusCode, 302)
 })
 
 t.test('wire 1.8: a repeated parameter is invalid_request, known or not, empty or not', async t => {

@@ -1,0 +1,141 @@
+import { Type } from '@sinclair/typebox'
+import { type AccountChanges, DomainError, PASSWORD_MAX, refusals, type UseCases } from '../../../core/index.js'
+import { type Form, formOf } from '../bodies/forms.js'
+import { originOf } from '../client-address.js'
+import type { Http } from '../http.js'
+import { ErrorBody } from '../openapi/answers.js'
+import { OF_PERSONAL_PAGES } from '../openapi/headers.js'
+import { language, optionalSecret, optionalText, pageAnswer } from '../openapi/oauth.js'
+import type { Operation } from '../openapi/operation.js'
+import { refuseFormsOfOtherSites } from '../other-sites.js'
+import { type AccountProblem, accountPage, accountSignInPage, FIELDS, type Wanted } from '../pages/account-page.js'
+import { loginFailureOf, shownUsername } from '../pages/credentials.js'
+import { languageFor, pageHeaders } from '../pages/layout.js'
+import { pageRoutes } from '../pages/page-routes.js'
+import { formRefusals, storeRefusals } from '../refusals.js'
+
+const SHOW: Operation = {
+  operationId: 'showAccountPage',
+  tag: 'Account page',
+  summary: 'Show the account page',
+  description: 'The page on which people see where they are logged in, end logins and change their password.',
+  headers: language,
+  answers: { 200: pageAnswer('The page with the form.') }
+}
+
+const CHANGE: Operation = {
+  operationId: 'changeAccount',
+  tag: 'Account page',
+  summary: 'List or end logins, or change the password',
+  description:
+    'What the account page posts. Username and password alone list the logins. There is no session: each change needs the ' +
+    'password. Where one of the two is missing, or the new password has another length, it is 400 and the form again. A ' +
+    'browser that sends the form for another site is refused.',
+  headers: language,
+  form: Type.Object({
+    username: optionalText('The name of the user.', 'ada'),
+    password: optionalSecret('The password.', 'correct horse'),
+    end: optionalText('The id of a login to end. It may be repeated.', 'Zk3Vq0pTn8LwYc5RbXs7HdJf2MgKa9Ue'),
+    end_all: optionalText('Of any value: every login ends.', 'yes'),
+    new_password: optionalSecret('The new password, which ends every login.', 'battery staple')
+  }),
+  bodyExamples: { 'To see the logins': { username: 'ada', password: 'correct horse' } },
+  answers: {
+    200: pageAnswer('The logins, and what was done.'),
+    403: pageAnswer(
+      'The username or the password is wrong: the form again. Or a page: another website sent this form.'
+    ),
+    429: pageAnswer('Too many logins were tried: the form again, which says when to come back.', [
+      ...OF_PERSONAL_PAGES,
+      'Retry-After'
+    ]),
+    default: pageAnswer('Any other failure: a page that says what is wrong.')
+  },
+  refusals: { ...formRefusals, ...storeRefusals, tooManyHashes: () => refusals.tooManyHashes() }
+}
+
+const LEAD: Operation = {
+  operationId: 'goToChangePassword',
+  tag: 'Account page',
+  summary: 'Go to where a password is changed',
+  description: 'For password managers, which look for this address (W3C, A Well-Known URL for Changing Passwords).',
+  answers: {
+    302: { description: 'To the account page.', headers: ['Location', 'Content-Length'] },
+    default: { description: 'Any other failure.', schema: ErrorBody }
+  }
+}
+
+export interface AccountRouteOptions {
+  readonly publicUrl: () => string
+  readonly serviceName: string
+  readonly passwordMinLength: number
+}
+
+/** The page on which people manage their own accounts. It answers people, so its failures are pages. */
+export const accountRoutes = (
+  http: Http,
+  useCases: Pick<UseCases, 'manageAccount'>,
+  { publicUrl, serviceName: service, passwordMinLength }: AccountRouteOptions
+): void => {
+  const about = (accepted: string | undefined) => ({ language: languageFor(accepted), service, passwordMinLength })
+
+  const routes = (http: Http): void => {
+    http.get('/account', { config: { operation: SHOW } }, async ({ headers }, reply) => {
+      const content = about(headers['accept-language'])
+      return reply.headers(pageHeaders(content.language)).send(accountSignInPage(content))
+    })
+
+    http.post(
+      '/account',
+      { onRequest: refuseFormsOfOtherSites(publicUrl), config: { operation: CHANGE } },
+      async (request, reply) => {
+        const form = await formOf(request, FIELDS.end)
+        const content = about(request.headers['accept-language'])
+        reply.headers(pageHeaders(content.language))
+        const username = form.get('username')
+        const password = form.get('password')
+        const wanted = wantedIn(form)
+        const refuse = (status: number, problem: AccountProblem) =>
+          reply.code(status).send(accountSignInPage(content, problem, wanted))
+
+        if (username === undefined || password === undefined) {
+          return refuse(400, { kind: 'missing', username: shownUsername(username ?? '') })
+        }
+        try {
+          const attempt = { username, password, ...originOf(request) }
+          const account = await useCases.manageAccount(attempt, changesIn(form, wanted))
+          return reply.send(accountPage(content, account, changedBy(wanted)))
+        } catch (error) {
+          // Of what the form holds, only a new password can break a rule.
+          if (error instanceof DomainError && error.code === 'invalid_input') {
+            return refuse(400, { kind: 'length', username: shownUsername(username), most: PASSWORD_MAX })
+          }
+          const { status, failure } = loginFailureOf(error, username)
+          if (failure.retry !== undefined) reply.header('retry-after', failure.retry.seconds)
+          return refuse(status, { kind: 'login', failure })
+        }
+      }
+    )
+  }
+  http.register(pageRoutes(routes))
+
+  http.get('/.well-known/change-password', { config: { operation: LEAD } }, async (_request, reply) =>
+    reply.redirect(`${publicUrl()}/account`)
+  )
+}
+
+const wantedIn = (form: Form): Wanted => ({
+  end: form.get(FIELDS.end)?.split(' ') ?? [],
+  endAll: form.has(FIELDS.endAll),
+  newPassword: form.has(FIELDS.newPassword)
+})
+
+const changesIn = (form: Form, { end, endAll }: Wanted): AccountChanges => ({
+  end: endAll ? 'all' : end,
+  newPassword: form.get(FIELDS.newPassword)
+})
+
+const changedBy = ({ end, endAll, newPassword }: Wanted): 'password' | 'logins' | undefined => {
+  if (newPassword) return 'password'
+  return endAll || end.length > 0 ? 'logins' : undefined
+}
