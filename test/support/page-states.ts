@@ -9,7 +9,7 @@ import { autofocused } from './browser.js'
 import { type Listening, startService } from './listening-service.js'
 import { listenUntilEnd } from './ports.js'
 import { loginPath } from './service.js'
-import { ADA, addClient } from './world.js'
+import { ADA, addClient, blankRequest, SECRET } from './world.js'
 
 export interface PageState {
   readonly name: string
@@ -41,6 +41,7 @@ export const pageStates = async (t: Pick<Test, 'teardown'>): Promise<readonly Pa
   const name = `Mount${'ain'.repeat(60)} Hero Viewer`
   await addClient(service, 'a-client-with-an-id-that-goes-on-and-on', { name, allowedScopes: LONG_SCOPES })
   await addClient(service, 'native', { redirectUris: ['com.example.hero-viewer:/callback'] })
+  await addClient(service, 'souk', { name: 'متجر الأبطال', allowedScopes: LONG_SCOPES })
   const whole = await startService(t, {
     serviceName: 'Bundesheldenverzeichnis',
     signupUrl: 'https://heroes.example/join',
@@ -57,6 +58,17 @@ export const pageStates = async (t: Pick<Test, 'teardown'>): Promise<readonly Pa
     let status: number | undefined
     for (let count = 0; count < times; count++) status = await submitLogin(page, { ...ADA, password: 'wrong' })
     return status
+  }
+  /** Signs ada in for two applications, and then at the account page. */
+  const openAccount = async (page: Page, password = ADA.password): Promise<number | undefined> => {
+    service.clock.advance(service.policy.loginWindowSeconds)
+    for (const id of ['viewer', 'souk']) {
+      const client = await service.useCases.authenticateClient([{ id, secret: SECRET }])
+      const scope = id === 'viewer' ? SCOPES.join(' ') : LONG_SCOPES.join(' ')
+      await service.useCases.issueToken(client, { ...blankRequest, ...ADA, grantType: 'password', scope })
+    }
+    await page.goto(`${service.url}/account`)
+    return submitLogin(page, { ...ADA, password })
   }
   const goto = (url: string) => async (page: Page) => (await page.goto(url))?.status()
 
@@ -79,6 +91,19 @@ export const pageStates = async (t: Pick<Test, 'teardown'>): Promise<readonly Pa
       open: async page => {
         await page.goto(elsewhere)
         return answerTo(page, () => page.getByRole('button').click())
+      }
+    },
+    { name: 'account', status: 200, open: goto(`${service.url}/account`) },
+    { name: 'account-with-logins', status: 200, open: openAccount },
+    { name: 'account-refused', status: 403, open: page => openAccount(page, 'wrong') },
+    {
+      name: 'account-changed',
+      status: 200,
+      open: async page => {
+        await openAccount(page)
+        await page.locator('[name=end]').first().check()
+        await page.locator('#password').fill(ADA.password)
+        return answerTo(page, () => page.locator('button').click())
       }
     },
     { name: 'error-unavailable', status: 503, open: goto(address(service, 'unreachable')) },

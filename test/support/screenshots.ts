@@ -35,7 +35,7 @@ try {
     for (const [variant, options] of Object.entries(VARIANTS)) {
       const { page, context } = await openTab(scope, browser, options)
       await state.open(page)
-      if (await page.locator('form').count()) await page.locator('input:focus').waitFor()
+      if (await page.locator('[autofocus]').count()) await page.locator('input:focus').waitFor()
       await page.screenshot({ path: join(folder, `${state.name}-${variant}.png`), fullPage: true })
       await context.close()
     }

@@ -69,7 +69,7 @@ ${changed === undefined ? '' : html`<p role="status" id="done">${done}</p>`}
 <legend>${count === 0 ? texts.notLoggedIn : texts.openLogins(count)}</legend>
 ${count === 0 ? '' : openLogins(account, texts)}</fieldset>
 ${newPasswordField(content, texts)}
-${credentialFields({ username, refused: false, wrong: false }, texts, html`${texts.passwordAgain}`)}
+${credentialFields({ username, refused: false, wrong: false, focus: false }, texts, html`${texts.passwordAgain}`)}
 <button>${texts.change}</button>
 </form>`
   )
@@ -77,7 +77,8 @@ ${credentialFields({ username, refused: false, wrong: false }, texts, html`${tex
 
 const beginWith = (problem: AccountProblem | undefined): Begun => {
   if (problem?.kind === 'login') return beginAfter(problem.failure)
-  return { username: problem?.username ?? '', refused: problem !== undefined, wrong: problem?.kind === 'missing' }
+  const refused = problem !== undefined
+  return { username: problem?.username ?? '', refused, wrong: problem?.kind === 'missing', focus: true }
 }
 
 const problemText = (problem: AccountProblem, { passwordMinLength }: AccountPage, texts: Texts): Html => {
@@ -112,5 +113,5 @@ const newPasswordField = ({ passwordMinLength }: AccountPage, texts: Texts): Htm
 <label for="new-password">${texts.newPassword}</label>
 <input id="new-password" name="${FIELDS.newPassword}" type="password" autocomplete="new-password"
  autocapitalize="none" autocorrect="off" spellcheck="false" aria-describedby="new-password-note">
-<p class="quiet" id="new-password-note">${texts.newPasswordNote(passwordMinLength)}</p>
+<p class="quiet" id="new-password-note">${passwordMinLength > 1 ? `${texts.atLeast(passwordMinLength)} ` : ''}${texts.newPasswordNote}</p>
 </div>`

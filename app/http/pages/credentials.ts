@@ -18,6 +18,8 @@ export interface Begun {
   readonly refused: boolean
   /** What was typed is wrong. */
   readonly wrong: boolean
+  /** The first field that is empty has the focus. */
+  readonly focus: boolean
 }
 
 /** What the page shows again: as many characters as a username may have (code points). A longer one is nobody's. */
@@ -45,28 +47,28 @@ export const failureText = ({ retry }: LoginFailure, texts: Texts): Html => {
 export const beginAfter = (failure: LoginFailure | undefined): Begun => ({
   username: failure?.username ?? '',
   refused: failure !== undefined,
-  wrong: failure !== undefined && failure.retry === undefined
+  wrong: failure !== undefined && failure.retry === undefined,
+  focus: true
 })
 
 /** The message above a form that was refused, to which {@link credentialFields} refer. */
 export const alert = (text: Html): Html => html`<p role="alert" id="message">${text}</p>`
 
 /** The fields for the username and the password, with a note below the password. */
-export const credentialFields = ({ username, refused, wrong }: Begun, texts: Texts, note: Html): Html => {
+export const credentialFields = ({ username, refused, wrong, focus }: Begun, texts: Texts, note: Html): Html => {
+  const focusIf = (first: boolean): Html | '' => (focus && first ? html` autofocus` : '')
   const invalid = wrong ? html` aria-invalid="true"` : ''
   return html`<div class="field">
 <label for="username">${texts.username}</label>
 <input id="username" name="username" value="${username}" required autocomplete="username"
  autocapitalize="none" autocorrect="off"
- spellcheck="false"${invalid}${refused ? html` aria-describedby="message"` : ''}${username === '' ? AUTOFOCUS : ''}>
+ spellcheck="false"${invalid}${refused ? html` aria-describedby="message"` : ''}${focusIf(username === '')}>
 </div>
 <div class="field">
 <label for="password">${texts.password}</label>
 <input id="password" name="password" type="password" required autocomplete="current-password"
  autocapitalize="none" autocorrect="off" spellcheck="false"${invalid}
- aria-describedby="${refused ? 'message ' : ''}password-note"${username === '' ? '' : AUTOFOCUS}>
+ aria-describedby="${refused ? 'message ' : ''}password-note"${focusIf(username !== '')}>
 <p class="quiet" id="password-note">${note}</p>
 </div>`
 }
-
-const AUTOFOCUS = html` autofocus`

@@ -96,8 +96,8 @@ const ENGLISH = {
   others: (count: number) => `${count} older ${count === 1 ? 'login is' : 'logins are'} not shown.`,
   endAll: 'End all logins',
   newPassword: 'New password',
-  newPasswordNote: (least: number) =>
-    `At least ${least} characters. A new password ends every login. Leave the field empty to keep the old one.`,
+  atLeast: (least: number) => `At least ${least} characters.`,
+  newPasswordNote: 'A new password ends every login. Leave the field empty to keep the old one.',
   passwordAgain: 'Each change needs your password once more.',
   change: 'Make these changes',
   loginsEnded: (count: number) =>
@@ -203,8 +203,8 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
     others: count => `${count} ältere ${count === 1 ? 'Anmeldung wird' : 'Anmeldungen werden'} nicht gezeigt.`,
     endAll: 'Alle Anmeldungen beenden',
     newPassword: 'Neues Passwort',
-    newPasswordNote: least =>
-      `Mindestens ${least} Zeichen. Ein neues Passwort beendet alle Anmeldungen. Lassen Sie das Feld leer, um das alte zu behalten.`,
+    atLeast: least => `Mindestens ${least} Zeichen.`,
+    newPasswordNote: 'Ein neues Passwort beendet alle Anmeldungen. Lassen Sie das Feld leer, um das alte zu behalten.',
     passwordAgain: 'Jede Änderung braucht noch einmal Ihr Passwort.',
     change: 'Änderungen ausführen',
     loginsEnded: count =>
@@ -303,8 +303,9 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
         : `${count} connexions plus anciennes ne sont pas affichées.`,
     endAll: 'Mettre fin à toutes les connexions',
     newPassword: 'Nouveau mot de passe',
-    newPasswordNote: least =>
-      `Au moins ${least} caractères. Un nouveau mot de passe met fin à toutes les connexions. Laissez le champ vide pour garder l’ancien.`,
+    atLeast: least => `Au moins ${least} caractères.`,
+    newPasswordNote:
+      'Un nouveau mot de passe met fin à toutes les connexions. Laissez le champ vide pour garder l’ancien.',
     passwordAgain: 'Chaque modification demande à nouveau votre mot de passe.',
     change: 'Effectuer ces modifications',
     loginsEnded: count =>
@@ -401,8 +402,8 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
       count === 1 ? 'No se muestra una sesión más antigua.' : `No se muestran ${count} sesiones más antiguas.`,
     endAll: 'Cerrar todas las sesiones',
     newPassword: 'Contraseña nueva',
-    newPasswordNote: least =>
-      `Al menos ${least} caracteres. Una contraseña nueva cierra todas las sesiones. Deje el campo vacío para conservar la actual.`,
+    atLeast: least => `Al menos ${least} caracteres.`,
+    newPasswordNote: 'Una contraseña nueva cierra todas las sesiones. Deje el campo vacío para conservar la actual.',
     passwordAgain: 'Cada cambio necesita de nuevo su contraseña.',
     change: 'Hacer estos cambios',
     loginsEnded: count =>
