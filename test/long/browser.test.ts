@@ -12,7 +12,7 @@ import {
 } from '../support/browser.js'
 import { type Listening, startService } from '../support/listening-service.js'
 import { answerTo, pageStates, submitLogin } from '../support/page-states.js'
-import { basic, challengeOf, loginPath } from '../support/service.js'
+import { basic, bearer, challengeOf, loginPath } from '../support/service.js'
 import { ADA, addClient } from '../support/world.js'
 
 const VERIFIER = 'a-verifier-of-43-characters-or-more-0123456789'
@@ -121,6 +121,41 @@ const suite = async (executablePath: string): Promise<void> => {
     service.clock.advance(service.policy.loginWindowSeconds)
     await signIn(page)
     await arrived(t, journey)
+  })
+
+  t.test('at the account page a person ends one login, changes the password and logs in with the new one', async t => {
+    const service = await startService(t)
+    const { url } = service
+    for (const id of ['viewer', 'shop']) await addClient(service, id, { name: `The ${id}` })
+    const get = async (id: string, form: Readonly<Record<string, string>>) => {
+      const body = new URLSearchParams(form)
+      return (await fetch(`${url}/auth/token`, { method: 'POST', headers: { ...basic(id) }, body })).json()
+    }
+    const viewer = Object(await get('viewer', { grant_type: 'password', ...ADA }))
+    const shop = Object(await get('shop', { grant_type: 'password', ...ADA }))
+    const opens = async (token: string) => (await fetch(`${url}/heroes`, { headers: { ...bearer(token) } })).status
+    const { page, console, context } = await openTab(t, browser)
+
+    await page.goto(url + loginPath({ client_id: 'shop' }))
+    await page.getByText('Your logins and your password').click()
+    t.equal(page.url(), `${url}/account`)
+    t.equal(await signIn(page), 200)
+    t.match(await page.locator('main').innerText(), /You are logged in 2 times.*The (viewer|shop).*The (viewer|shop)/s)
+    await page.getByLabel('The viewer').check()
+    await page.getByLabel('Password', { exact: true }).fill(ADA.password)
+    t.equal(await answerTo(page, () => page.getByRole('button').click()), 200)
+    t.equal(await page.getByRole('status').innerText(), '1 login was ended.')
+    t.strictSame([await opens(viewer.access_token), await opens(shop.access_token)], [401, 200])
+
+    await page.getByLabel('New password').fill('battery staple')
+    await page.getByLabel('Password', { exact: true }).fill(ADA.password)
+    t.equal(await answerTo(page, () => page.getByRole('button').click()), 200)
+    t.match(await page.locator('main').innerText(), /Your password was changed.*You are not logged in anywhere/s)
+    t.match(await get('shop', { grant_type: 'refresh_token', refresh_token: shop.refresh_token }), {
+      error: 'invalid_grant'
+    })
+    t.match(await get('shop', { grant_type: 'password', ...ADA, password: 'battery staple' }), { token_type: 'bearer' })
+    t.strictSame([console, await context.cookies()], [[], []])
   })
 
   t.test('a keyboard is enough, and the focus is visible', async t => {

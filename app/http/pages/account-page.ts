@@ -1,5 +1,13 @@
 import type { Account } from '../../../core/index.js'
-import { alert, type Begun, beginAfter, credentialFields, failureText, type LoginFailure } from './credentials.js'
+import {
+  alert,
+  type Begun,
+  beginAfter,
+  failureText,
+  type LoginFailure,
+  passwordField,
+  usernameField
+} from './credentials.js'
 import { type Html, html } from './html.js'
 import { type Language, page } from './layout.js'
 import { TEXTS, type Texts } from './texts.js'
@@ -37,6 +45,7 @@ export const accountSignInPage = (content: AccountPage, problem?: AccountProblem
   const { language, service } = content
   const texts = TEXTS[language]
   const title = texts.accountAt(service)
+  const begun = beginWith(problem)
   return page(
     language,
     problem === undefined ? title : texts.titleOfError(title),
@@ -44,7 +53,8 @@ export const accountSignInPage = (content: AccountPage, problem?: AccountProblem
 <p>${texts.accountPurpose}</p>
 ${problem === undefined ? '' : alert(problemText(problem, content, texts))}
 <form method="post" action="account">
-${credentialFields(beginWith(problem), texts, texts.onlyHere(html`<bdi>${service}</bdi>`))}
+${usernameField(begun, texts)}
+${passwordField(begun, texts, texts.onlyHere(html`<bdi>${service}</bdi>`))}
 ${wanted === undefined ? '' : repeated(wanted, content, texts)}<button>${texts.showLogins}</button>
 </form>`
   )
@@ -58,18 +68,20 @@ export const accountPage = (content: AccountPage, account: Account, changed?: 'p
   const done = changed === 'password' ? texts.passwordChanged : texts.loginsEnded(account.ended)
   const { logins, others, username } = account
   const count = logins.length + others
+  // Nothing has the focus, so that the page is read from its beginning.
+  const begun = { username, refused: false, wrong: false, focus: false }
   return page(
     language,
     title,
     html`<h1>${title}</h1>
 ${changed === undefined ? '' : html`<p role="status" id="done">${done}</p>`}
-<p><bdi>${username}</bdi></p>
 <form method="post" action="account">
+${usernameField(begun, texts)}
 <fieldset>
 <legend>${count === 0 ? texts.notLoggedIn : texts.openLogins(count)}</legend>
 ${count === 0 ? '' : openLogins(account, texts)}</fieldset>
+${passwordField(begun, texts, html`${texts.passwordAgain}`)}
 ${newPasswordField(content, texts)}
-${credentialFields({ username, refused: false, wrong: false, focus: false }, texts, html`${texts.passwordAgain}`)}
 <button>${texts.change}</button>
 </form>`
   )

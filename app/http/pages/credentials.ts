@@ -51,24 +51,31 @@ export const beginAfter = (failure: LoginFailure | undefined): Begun => ({
   focus: true
 })
 
-/** The message above a form that was refused, to which {@link credentialFields} refer. */
+/** The message above a form that was refused, to which the fields refer. */
 export const alert = (text: Html): Html => html`<p role="alert" id="message">${text}</p>`
 
-/** The fields for the username and the password, with a note below the password. */
-export const credentialFields = ({ username, refused, wrong, focus }: Begun, texts: Texts, note: Html): Html => {
-  const focusIf = (first: boolean): Html | '' => (focus && first ? html` autofocus` : '')
-  const invalid = wrong ? html` aria-invalid="true"` : ''
-  return html`<div class="field">
+const focusIf = (focused: boolean): Html | '' => (focused ? html` autofocus` : '')
+const invalidIf = (wrong: boolean): Html | '' => (wrong ? html` aria-invalid="true"` : '')
+
+export const usernameField = (
+  { username, refused, wrong, focus }: Begun,
+  texts: Texts
+): Html => html`<div class="field">
 <label for="username">${texts.username}</label>
 <input id="username" name="username" value="${username}" required autocomplete="username"
  autocapitalize="none" autocorrect="off"
- spellcheck="false"${invalid}${refused ? html` aria-describedby="message"` : ''}${focusIf(username === '')}>
-</div>
-<div class="field">
+ spellcheck="false"${invalidIf(wrong)}${refused ? html` aria-describedby="message"` : ''}${focusIf(focus && username === '')}>
+</div>`
+
+/** The field for the password, with a note below it. */
+export const passwordField = (
+  { username, refused, wrong, focus }: Begun,
+  texts: Texts,
+  note: Html
+): Html => html`<div class="field">
 <label for="password">${texts.password}</label>
 <input id="password" name="password" type="password" required autocomplete="current-password"
- autocapitalize="none" autocorrect="off" spellcheck="false"${invalid}
- aria-describedby="${refused ? 'message ' : ''}password-note"${focusIf(username !== '')}>
+ autocapitalize="none" autocorrect="off" spellcheck="false"${invalidIf(wrong)}
+ aria-describedby="${refused ? 'message ' : ''}password-note"${focusIf(focus && username !== '')}>
 <p class="quiet" id="password-note">${note}</p>
 </div>`
-}

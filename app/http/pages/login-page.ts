@@ -1,4 +1,4 @@
-import { alert, beginAfter, credentialFields, failureText, type LoginFailure } from './credentials.js'
+import { alert, beginAfter, failureText, type LoginFailure, passwordField, usernameField } from './credentials.js'
 import { type Html, html } from './html.js'
 import { type Language, page } from './layout.js'
 import { TEXTS, type Texts } from './texts.js'
@@ -38,6 +38,7 @@ export const loginPage = (content: LoginPage): string => {
   const texts = TEXTS[language]
   const name = html`<bdi>${client.name?.trim() || client.id}</bdi>`
   const failed = failure !== undefined
+  const begun = beginAfter(failure)
   const title = texts.signInTo(service.name)
   const { hidden, query } = divideFields(fields)
 
@@ -48,7 +49,8 @@ export const loginPage = (content: LoginPage): string => {
 ${permissions(html`<strong>${name}</strong>`, scopes, words, texts)}
 ${failed ? alert(failureText(failure, texts)) : ''}
 <form method="post" action="${query === '' ? action : `${action}?${query}`}">
-${hidden.map(([key, value]) => html`<input type="hidden" name="${key}" value="${value}">\n`)}${credentialFields(beginAfter(failure), texts, texts.passwordNote(html`<bdi>${service.name}</bdi>`, name))}
+${hidden.map(([key, value]) => html`<input type="hidden" name="${key}" value="${value}">\n`)}${usernameField(begun, texts)}
+${passwordField(begun, texts, texts.passwordNote(html`<bdi>${service.name}</bdi>`, name))}
 <button>${texts.signIn}</button>
 <button class="secondary" name="${CANCEL}" value="yes" formnovalidate>${texts.cancel}</button>
 </form>
