@@ -75,11 +75,12 @@ export const accountPage = (content: AccountPage, account: Account, changed?: 'p
     title,
     html`<h1>${title}</h1>
 ${changed === undefined ? '' : html`<p role="status" id="done">${done}</p>`}
+<p><bdi>${username}</bdi></p>
 <form method="post" action="account">
-${usernameField(begun, texts)}
 <fieldset>
 <legend>${count === 0 ? texts.notLoggedIn : texts.openLogins(count)}</legend>
 ${count === 0 ? '' : openLogins(account, texts)}</fieldset>
+${usernameField(begun, texts)}
 ${passwordField(begun, texts, html`${texts.passwordAgain}`)}
 ${newPasswordField(content, texts)}
 <button>${texts.change}</button>

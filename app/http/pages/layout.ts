@@ -115,7 +115,7 @@ label { display: block; margin-bottom: .375rem; font-weight: 600 }
 .field .quiet { margin-top: .5rem }
 .quiet + .quiet { margin-top: .375rem }
 .last { margin-top: 1.25rem }
-fieldset { margin: 1.5rem 0; padding: 0; border: 0; min-width: 0 }
+fieldset { margin: 0 0 1.5rem; padding: 0; border: 0; min-width: 0 }
 legend { padding: 0; font-size: 1.125rem; font-weight: 650 }
 li .quiet { margin-top: .125rem }
 #done { padding: .75rem .875rem; border-inline-start: .25rem solid var(--accent); background: var(--ground); border-radius: .25rem }
