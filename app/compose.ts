@@ -1,7 +1,14 @@
 import { createCrypto, systemClock } from '../adapters/crypto/crypto.js'
+import type { CopiedTable, CopyOptions } from '../adapters/postgres/database.js'
 import { createUseCases, DomainError, type Events, type UseCases } from '../core/index.js'
 import type { Database, Inspection, NameIndexLack } from './database.js'
-import { type DatabaseSettings, type ServerSettings, type Settings, UnusableSettingError } from './settings/settings.js'
+import {
+  type DatabaseSettings,
+  type LastingDatabase,
+  type ServerSettings,
+  type Settings,
+  UnusableSettingError
+} from './settings/settings.js'
 
 /** Is told what happens in the adapters. Must not throw, and must not take long. */
 export interface Observer {
@@ -141,7 +148,7 @@ export interface InspectedDatabase extends Inspection {
  * Opens the database, looks at it and closes it. It applies no migration and changes nothing. Rejects with `unavailable`
  * when a server cannot be used, and with an error that names the folder when the embedded database cannot be opened.
  */
-export const inspectDatabase = async (settings: Exclude<DatabaseSettings, { kind: 'memory' }>): Promise<Inspected> => {
+export const inspectDatabase = async (settings: LastingDatabase): Promise<Inspected> => {
   const { hasEmbedded, openEmbedded, openServer } = await import('../adapters/postgres/database.js')
   if (settings.kind === 'embedded' && !(await hasEmbedded(settings.folder))) return 'absent'
   const opening = settings.kind === 'server' ? openServer(settings.url, settings) : openEmbedded(settings.folder)
@@ -158,25 +165,52 @@ export const inspectDatabase = async (settings: Exclude<DatabaseSettings, { kind
   }
 }
 
-// Each engine is imported only when the settings name it, so that no start loads one that it does not use.
-const openDatabase = async (settings: DatabaseSettings, observer: Observer): Promise<Database> => {
-  switch (settings.kind) {
-    case 'memory': {
-      const { createMemoryStores } = await import('../adapters/memory/stores.js')
-      const nothing = async (): Promise<undefined> => undefined
-      const stores = createMemoryStores()
-      const life = { migrate: nothing, requireSchema: nothing, check: nothing, close: nothing }
-      return { stores, clock: undefined, isSlowSearch: undefined, connections: () => undefined, ...life }
-    }
-    case 'embedded': {
-      const { openEmbedded } = await import('../adapters/postgres/database.js')
-      return openEmbedded(settings.folder, observer).catch((error: unknown) => {
-        throw new UnusableSettingError('DATA_DIR', Object(error).message, error)
-      })
-    }
-    case 'server': {
-      const { openServer } = await import('../adapters/postgres/database.js')
-      return openServer(settings.url, { ...settings, ...observer })
-    }
+/** Whether an embedded database lies in the folder. Rejects with an {@link UnusableSettingError} when it cannot be read. */
+export const hasEmbeddedDatabase = async (folder: string): Promise<boolean> => {
+  const { hasEmbedded } = await import('../adapters/postgres/database.js')
+  return hasEmbedded(folder).catch(refuseFolder)
+}
+
+const refuseFolder = (error: unknown): never => {
+  throw new UnusableSettingError('DATA_DIR', Object(error).message, error)
+}
+
+/** Makes an embedded database of a tar that `backup` gave. Rejects when the folder has a database, or the tar has none. */
+export const restoreDatabase = async (folder: string, backup: Blob): Promise<void> => {
+  const { restoreEmbedded } = await import('../adapters/postgres/database.js')
+  return restoreEmbedded(folder, backup)
+}
+
+/**
+ * Copies everything but attempts, with the ids, from the database of the settings into an empty one, and resolves with the
+ * number of rows of each table. Rejects as {@link prepareSchema} does, and when the target is not empty or is the source.
+ */
+export const copyDatabase = async (
+  settings: Settings & { readonly database: LastingDatabase },
+  target: LastingDatabase,
+  options: CopyOptions
+): Promise<readonly CopiedTable[]> => {
+  const database = await openLasting(settings.database, {})
+  try {
+    await prepareSchema({ database }, settings)
+    return await database.copyTo(target, options)
+  } finally {
+    await database.close()
   }
+}
+
+const openDatabase = async (settings: DatabaseSettings, observer: Observer): Promise<Database> => {
+  if (settings.kind !== 'memory') return openLasting(settings, observer)
+  const { createMemoryStores } = await import('../adapters/memory/stores.js')
+  const nothing = async (): Promise<undefined> => undefined
+  const life = { migrate: nothing, requireSchema: nothing, check: nothing, close: nothing }
+  const lacking = { clock: undefined, isSlowSearch: undefined, backup: undefined }
+  return { stores: createMemoryStores(), ...lacking, connections: () => undefined, ...life }
+}
+
+// Imported when the settings name it, so that no start loads an adapter that it does not use.
+const openLasting = async (settings: LastingDatabase, observer: Observer) => {
+  const { openEmbedded, openServer } = await import('../adapters/postgres/database.js')
+  if (settings.kind === 'server') return openServer(settings.url, { ...settings, ...observer })
+  return openEmbedded(settings.folder, observer).catch(refuseFolder)
 }

@@ -24,6 +24,8 @@ export interface Database {
   check(): Promise<void>
   /** Whether a search for this part of a name reads every name. Undefined where no search holds up other requests for it. */
   readonly isSlowSearch: ((part: string) => boolean) | undefined
+  /** The whole database as a tar. All calls wait while it is made. Undefined where the database is not embedded. */
+  readonly backup: (() => Promise<AsyncIterable<Uint8Array>>) | undefined
   /** The connections to the server; undefined where there are none. */
   connections(): Connections | undefined
   /** Waits for running statements, at most a second, and ends the connections. A further call waits for the first. */
@@ -81,6 +83,8 @@ export interface Inspection {
         readonly later: boolean
         /** The tables that are not in the search path, and that no pending migration makes. */
         readonly absent: readonly string[]
+        /** Whether a copy into the database was begun and is not whole. */
+        readonly halfCopied: boolean
         readonly searchPath: string
       }
     | undefined

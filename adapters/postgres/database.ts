@@ -4,6 +4,8 @@ import { createClientStore } from './clients.js'
 import { createCodeStore } from './codes.js'
 import type { Driver } from './connection/driver.js'
 import type { ServerOptions } from './connection/server.js'
+import { type CopyOptions, copyAll } from './copy.js'
+import { FolderError, FolderInUseError } from './embedded/folder.js'
 import { createGrantStore } from './grants.js'
 import { createHeroStore } from './heroes.js'
 import { inspect } from './inspection.js'
@@ -19,10 +21,11 @@ export type { Connections } from './connection/driver.js'
 export { StatementError } from './connection/errors.js'
 export type { ServerOptions } from './connection/server.js'
 export type { ServerAddress, Tls } from './connection/socket.js'
-export { FolderError, FolderInUseError } from './embedded/folder.js'
+export type { CopiedTable, CopyOptions } from './copy.js'
 export type { Missing } from './inspection.js'
 export { UnfitDatabaseError } from './migrations.js'
 export type { NameIndexLack } from './name-index.js'
+export { FolderError, FolderInUseError }
 
 /** An open database: the stores, and what a process needs to set it up, look after it and close it. */
 export type Database = Awaited<ReturnType<typeof openEmbedded>>
@@ -60,6 +63,31 @@ export const openEmbedded = async (folder: string, observer: Observer = {}) => {
 export const hasEmbedded = async (folder: string): Promise<boolean> => {
   const { hasDatabase } = await import('./embedded/embedded.js')
   return hasDatabase(folder)
+}
+
+/**
+ * Makes a database in the folder of a tar that `backup` gave. Rejects with a {@link FolderError} when the folder has a
+ * database already or cannot be used, and when the tar holds none.
+ */
+export const restoreEmbedded = async (folder: string, backup: Blob): Promise<void> => {
+  const { restoreFolder } = await import('./embedded/embedded.js')
+  return restoreFolder(folder, backup)
+}
+
+/** Where a copy goes: a folder for an embedded database, or a server. */
+export type CopyTarget = { readonly folder: string } | ({ readonly url: string } & Partial<ServerOptions>)
+
+/** Opens the target of a copy. */
+const openTarget = async (target: CopyTarget): Promise<Driver> => {
+  if ('url' in target) {
+    const { connectServer } = await import('./connection/server.js')
+    return connectServer(target.url, { ...target, pool: 1, prepare: true })
+  }
+  const { openFolder } = await import('./embedded/embedded.js')
+  return openFolder(target.folder).catch((error: unknown) => {
+    if (!(error instanceof FolderInUseError)) throw error
+    throw new FolderError(`the folder ${target.folder} is the source, or in use by another process`)
+  })
 }
 
 /** `separateReader`: the driver's reads have a connection of their own. */
@@ -119,6 +147,20 @@ const databaseOn = (driver: Driver, { onLookups }: Observer, separateReader = fa
     isSlowSearch: driver.connections && readsEveryName,
     /** Reads what an operator may want to know, and changes nothing. */
     inspect: () => inspect(driver, separateReader),
+    /** The whole embedded database as a tar. All statements wait while it is made. Undefined for a server. */
+    backup: driver.backup,
+    /**
+     * Copies everything but attempts into the target, with the ids, and resolves with the number of rows of each table.
+     * Rejects when the target is this database, has rows, or has a copy that is not whole, unless it is begun `again`.
+     */
+    async copyTo(target: CopyTarget, options: CopyOptions) {
+      const other = await openTarget(target)
+      try {
+        return await copyAll(driver, other, options)
+      } finally {
+        await other.close()
+      }
+    },
     /** Undefined for the embedded engine, which has none. */
     connections: () => driver.connections?.(),
     /** Waits for running statements, at most a second, and ends the connections. A further call waits for the first. */

@@ -45,6 +45,7 @@ export const inspect = async (driver: Driver, separateReader: boolean) => {
       pending: pending.length,
       later: state.later,
       absent: state.absent,
+      halfCopied: state.halfCopied,
       searchPath: state.searchPath
     },
     missing: await readMissing(

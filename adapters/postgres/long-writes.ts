@@ -8,7 +8,8 @@ import type { Driver, Run, Value } from './connection/driver.js'
 export const ADVISORY_LOCKS = {
   migrations: 4_372_061_958,
   insertAll: 4_372_061_959,
-  nameIndex: 4_372_061_960
+  nameIndex: 4_372_061_960,
+  copy: 4_372_061_961
 } as const
 
 /**

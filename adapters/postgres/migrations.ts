@@ -13,6 +13,9 @@ import { listOf } from './sql.js'
 /** The record of the migrations that were applied: a table of the service's own, in the schema that it uses. */
 export const RECORD = 'heroes_migration'
 
+/** What a row of the record begins with, in place of a hash, while a copy into the database is not whole (copy.ts). */
+export const COPY_MARK = 'copy '
+
 /** Every table of the schema, so that none can be forgotten. */
 export const TABLES = Object.values(schemaFile)
   .filter(each => is(each, PgTable))
@@ -27,11 +30,11 @@ export class UnfitDatabaseError extends Error {
 /**
  * Applies pending migrations, all or none, and takes over what earlier versions have applied. When several instances call
  * it at once, one of them does it and the others wait. Rejects with an {@link UnfitDatabaseError} when the database's
- * encoding cannot store every text, or a table is not where it should be.
+ * encoding cannot store every text, a table is not where it should be, or a copy into the database is not whole.
  */
 export const migrate = async ({ write, transaction }: Driver): Promise<void> => {
   const before = requireUtf8(await readState(write))
-  if (before.recorded && before.pending.length === 0) return requireTables(before)
+  if (before.recorded && before.pending.length === 0) return requireWhole(before)
   await transaction(
     'migrate',
     async run => {
@@ -50,7 +53,7 @@ export const migrate = async ({ write, transaction }: Driver): Promise<void> => 
         for (const statement of migration.statements) await run(statement, [])
         await record(run, [migration])
       }
-      requireTables(await readState(run))
+      requireWhole(await readState(run))
     },
     { patient: true }
   )
@@ -117,12 +120,12 @@ export const lockTables = async (run: Run, statements: readonly string[]): Promi
 }
 
 /**
- * Rejects with an {@link UnfitDatabaseError} when a migration is pending, a table is not there, or the encoding cannot store
- * every text.
+ * Rejects with an {@link UnfitDatabaseError} when a migration is pending, a table is not there, the encoding cannot store
+ * every text, or a copy into the database is not whole.
  */
 export const requireSchema = async ({ write }: Driver): Promise<void> => {
   const state = requireUtf8(await readState(write))
-  if (state.recorded && state.pending.length === 0) return requireTables(state)
+  if (state.recorded && state.pending.length === 0) return requireWhole(state)
   const what = state.applied.length === 0 ? 'lacks its schema' : 'has a schema of an earlier version'
   throw new UnfitDatabaseError(
     `the database ${what}; run \`heroes migrate\`, or leave MIGRATE unset (the search path is ${state.searchPath})`
@@ -141,6 +144,8 @@ interface State {
   readonly later: boolean
   /** The tables that are not in the search path, and that no pending migration makes. */
   readonly absent: readonly string[]
+  /** Whether a copy into the database was begun and is not whole. */
+  readonly halfCopied: boolean
 }
 
 /** The tables of $1 that are not in the search path. */
@@ -167,7 +172,8 @@ export const readState = async (run: Run): Promise<State> => {
   const [[encoding, searchPath, recorded, names] = []] = await run(STATE, [TABLES.join()])
   const notThere = String(names).split(',').filter(Boolean)
   const from = recorded === true ? RECORD : (await run(FIND_SHARED, [])).length > 0 && SHARED
-  const hashes = from === false ? [] : (await run(`select hash from ${from}`, [])).flat()
+  const recordedRows = from === false ? [] : (await run(`select hash from ${from}`, [])).flat().map(String)
+  const hashes = recordedRows.filter(row => !row.startsWith(COPY_MARK))
   const migrations = readMigrations()
   const known = migrations.filter(({ hash, hashWithCrlf }) => hashes.includes(hash) || hashes.includes(hashWithCrlf))
   // What was recorded may have been applied in another schema of the database.
@@ -181,7 +187,8 @@ export const readState = async (run: Run): Promise<State> => {
     applied,
     pending,
     later: recorded === true && hashes.length > known.length,
-    absent: notThere.filter(name => !tablesMadeBy(pending).includes(name))
+    absent: notThere.filter(name => !tablesMadeBy(pending).includes(name)),
+    halfCopied: recordedRows.length > hashes.length
   }
 }
 
@@ -193,7 +200,12 @@ const requireUtf8 = (state: State): State => {
   )
 }
 
-const requireTables = ({ absent, searchPath }: State): void => {
+const requireWhole = ({ absent, searchPath, halfCopied }: State): void => {
+  if (halfCopied) {
+    throw new UnfitDatabaseError(
+      'a copy into the database is not whole; `heroes copy --again`, run where it was copied from, begins it anew'
+    )
+  }
   if (absent.length === 0) return
   throw new UnfitDatabaseError(
     `the database has no table ${absent.join(', ')} in the search path ${searchPath}, although its migrations were applied; correct the search path, or restore them`

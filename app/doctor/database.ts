@@ -1,11 +1,11 @@
 import type { Inspected, InspectedDatabase } from '../compose.js'
-import type { DatabaseSettings, ServerSettings } from '../settings/settings.js'
+import type { LastingDatabase, ServerSettings } from '../settings/settings.js'
 import { count, type Finding, fine, isThisMachine, type Judgement, lacksNameIndex, risky, wrong } from './advice.js'
 
 /** What is to be said of a database that could be looked at. */
 export const judgeDatabase = (
   found: Inspected,
-  database: Exclude<DatabaseSettings, { kind: 'memory' }>,
+  database: LastingDatabase,
   migrate: boolean,
   workers: number
 ): readonly Finding[] => {
@@ -50,6 +50,7 @@ const judgeSchema = ({ schema, mayMigrate }: InspectedDatabase, migrate: boolean
       'correct the search path of the role or in DATABASE_URL, or restore what is gone'
     )
   }
+  if (schema.halfCopied) return wrong('a copy into it is not whole', 'begin it anew with `heroes copy --again`')
   if (schema.later) return risky('a later version of the service has migrated it', 'run that version')
   if (schema.pending === 0) return fine('every migration is applied')
   const pending = `${count(schema.pending, 'migration is', 'migrations are')} pending`

@@ -25,6 +25,9 @@ export type DatabaseSettings =
   | { readonly kind: 'embedded'; readonly folder: string }
   | ServerSettings
 
+/** A database that outlives the process. */
+export type LastingDatabase = Exclude<DatabaseSettings, { readonly kind: 'memory' }>
+
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** A setting whose value is not allowed. The message names the setting and says what it may be. */

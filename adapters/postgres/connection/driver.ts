@@ -14,6 +14,8 @@ export interface TransactionOptions {
    * usual time limits do not apply.
    */
   readonly patient: boolean
+  /** How long it may take in all, in milliseconds. By default as long as one of its statements. */
+  readonly milliseconds?: number
 }
 
 /** How many connections to the server are open, by what they do. */
@@ -48,5 +50,7 @@ export interface Driver {
    * that lock the same tables have the same `name`.
    */
   transaction<T>(name: string, work: (run: Run) => Promise<T>, options?: TransactionOptions): Promise<T>
+  /** The whole database as a tar, for {@link restoreFolder}. Undefined for a server. */
+  readonly backup: (() => Promise<AsyncIterable<Uint8Array>>) | undefined
   close(): Promise<void>
 }

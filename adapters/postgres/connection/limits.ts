@@ -10,6 +10,7 @@
  * | `call` | this side: the caller's wait, for a connection too | |
  * | `connect` | this side: one attempt at one host, the first statement included | |
  * | `patient` | takes the place of `statement`, `silence` and `call`; no limit for a lock | an operator's work or a migration, which no request waits for |
+ * | `copy` | takes the place of `patient` for all of a copy together | |
  * | `idleInTransaction` | PostgreSQL: the connection | a process that is frozen or gone holds no lock for long |
  * | `close` | this side: what is still under way | |
  */
@@ -20,6 +21,7 @@ export const LIMITS = {
   call: 4000,
   connect: 2000,
   patient: 600_000,
+  copy: 86_400_000,
   idleInTransaction: 10_000,
   close: 1000
 } as const

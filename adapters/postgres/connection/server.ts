@@ -44,10 +44,12 @@ export const connectServer = (url: string, { pool: size, prepare, ...options }: 
     read: runOn(forLookups, false),
     write: runOn(forOthers, false),
     probe: runOn(forLookups, true),
-    transaction: (name, work, { patient } = { patient: false }) =>
-      useInTime(forOthers, { name, milliseconds: patient ? LIMITS.patient : LIMITS.call }, connection =>
-        transact(connection, patient, work)
-      ),
+    transaction: (
+      name,
+      work,
+      { patient, milliseconds = patient ? LIMITS.patient : LIMITS.call } = { patient: false }
+    ) => useInTime(forOthers, { name, milliseconds }, connection => transact(connection, patient, work)),
+    backup: undefined,
     connections() {
       const { busy, idle } = forLookups.connections()
       return { ...forOthers.connections(), lookups: lookups > 0 ? busy + idle : 0 }

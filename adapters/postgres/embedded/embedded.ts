@@ -28,6 +28,11 @@ export const openFolder = async (folder: string): Promise<Driver> => {
         const engine = await current()
         return translated(engine, () => engine.transaction(transaction => work(runOn(engine, transaction))))
       },
+      async backup() {
+        const engine = await current()
+        // No statement runs meanwhile. The tar is as the files after a crash, so all that was acknowledged is in it.
+        return (await translated(engine, () => engine.dumpDataDir('none'))).stream()
+      },
       async close() {
         clearInterval(timer)
         await end().finally(unlock)
@@ -36,6 +41,24 @@ export const openFolder = async (folder: string): Promise<Driver> => {
   } catch (error) {
     unlock()
     throw error
+  }
+}
+
+/**
+ * Makes a database in the folder of a tar that {@link openFolder}'s `backup` gave. Rejects with a {@link FolderError} when
+ * the folder has a database, or cannot be used, and when the tar holds none; nothing is made then.
+ */
+export const restoreFolder = async (folder: string, backup: Blob): Promise<void> => {
+  const absolute = resolve(folder)
+  const unlock = await orUnusable(absolute, () => lockFolder(absolute))
+  try {
+    const dataDir = join(absolute, 'postgres')
+    if (isThere(dataDir)) {
+      throw new FolderError(`the folder ${absolute} has a database already: move it away, or name another folder`)
+    }
+    await make(dataDir, backup)
+  } finally {
+    unlock()
   }
 }
 
@@ -114,7 +137,7 @@ const openEngine = async (dataDir: string) => {
   }
 }
 
-const make = async (dataDir: string): Promise<void> => {
+const make = async (dataDir: string, backup?: Blob): Promise<void> => {
   const { startEngine } = await import('./engine.js')
   // The database is made under another name and renamed when it is whole. A folder that is left half made, by a kill
   // within some 5 ms, never opens again.
@@ -126,7 +149,8 @@ const make = async (dataDir: string): Promise<void> => {
         // Everybody may write the engine's files, whatever the umask: only the mode of the folder keeps other users
         // out.
         mkdirSync(making, { mode: 0o700 })
-        await (await startEngine(making)).close()
+        await (await startEngine(making, backup)).close()
+        isCluster(making)
         renameSync(making, dataDir)
       } catch (error) {
         rmSync(making, { recursive: true, force: true })

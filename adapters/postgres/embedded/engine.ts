@@ -7,12 +7,17 @@ import { messages, PGlite } from '@electric-sql/pglite'
 setFlagsFromString('--wasm-tiering-budget=30000000')
 
 /**
- * Starts PostgreSQL in the folder, which is made if it does not exist. Rejects with an Error whose message is
- * PostgreSQL's own complaint, in one line: the error of the engine says only that it has aborted.
+ * Starts PostgreSQL in the folder, which is made if it does not exist: with a new database, or with that of a `backup`, a
+ * tar of `dumpDataDir`. Rejects with an Error whose message is PostgreSQL's own complaint, in one line: the error of the
+ * engine says only that it has aborted.
  */
-export const startEngine = async (dataDir: string): Promise<Engine> => {
+export const startEngine = async (dataDir: string, backup?: Blob): Promise<Engine> => {
   const printed: string[] = []
-  const engine = new Engine(dataDir, { onStderr: line => printed.push(line) > 0, startParams: START_PARAMETERS })
+  const engine = new Engine(dataDir, {
+    onStderr: line => printed.push(line) > 0,
+    startParams: START_PARAMETERS,
+    ...(backup && { loadDataDir: backup })
+  })
   try {
     await engine.waitReady
     engine.endAtCrash()

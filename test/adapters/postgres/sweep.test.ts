@@ -26,6 +26,7 @@ t.test('a sweep leaves PostgreSQL to others between two batches, and not behind 
     write: unused,
     probe: unused,
     transaction,
+    backup: undefined,
     close: async () => {}
   }
   const { removeExpired } = createGrantStore(driver, createLookups(driver))

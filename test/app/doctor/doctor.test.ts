@@ -272,7 +272,7 @@ const SOUND: Exclude<Inspected, string> = {
   connections: { most: 97, others: 7 },
   encrypted: true,
   takesWrites: true,
-  schema: { applied: true, pending: 0, later: false, absent: [], searchPath: 'public' },
+  schema: { applied: true, pending: 0, later: false, absent: [], halfCopied: false, searchPath: 'public' },
   mayMigrate: true,
   nameIndex: undefined,
   missing: [],
@@ -298,7 +298,7 @@ t.test('of a server that is set up as the checklist has it everything is fine', 
 
 t.test('each fact of a server that may cost data, secrets or the service is told by itself', async t => {
   type Case = [check: string, verdict: string, changes: Partial<typeof SOUND>, settings?: Record<string, string>]
-  const schema = { applied: true, pending: 0, later: false, absent: [], searchPath: 'public' }
+  const schema = { applied: true, pending: 0, later: false, absent: [], halfCopied: false, searchPath: 'public' }
   const authorities = join(temporaryFolder(t), 'authorities.pem')
   writeFileSync(authorities, String(rootCertificates[0]))
   const cases: Case[] = [
@@ -306,6 +306,7 @@ t.test('each fact of a server that may cost data, secrets or the service is told
     ['writes', 'wrong', { takesWrites: false }],
     ['schema', 'wrong', { schema: undefined }],
     ['schema', 'wrong', { schema: { ...schema, absent: ['hero'] } }],
+    ['schema', 'wrong', { schema: { ...schema, halfCopied: true } }],
     ['schema', 'risky', { schema: { ...schema, later: true } }],
     ['schema', 'wrong', { schema: { ...schema, pending: 1 } }, { MIGRATE: 'false' }],
     ['schema', 'wrong', { schema: { ...schema, pending: 2 }, mayMigrate: false }],

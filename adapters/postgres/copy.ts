@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto'
+import { getTableColumns, getTableName } from 'drizzle-orm'
+import type { PgTable } from 'drizzle-orm/pg-core'
+import type { Driver, Run } from './connection/driver.js'
+import { LIMITS } from './connection/limits.js'
+import { ADVISORY_LOCKS } from './long-writes.js'
+import { COPY_MARK, migrate, RECORD, readState, TABLES } from './migrations.js'
+import { makeNameIndex } from './name-index.js'
+import { clients, codes, grants, heroes, knownLogins, scopes, tokens, users } from './schema.js'
+import { readAll, requested, selection } from './sql.js'
+
+/** What is copied, each table behind those that it refers to. Attempts are not: they are counts of some minutes. */
+const COPIED: readonly PgTable[] = [scopes, heroes, users, clients, grants, codes, tokens, knownLogins]
+
+/** How many rows are read and stored together. */
+const BATCH = 1000
+
+/** How many rows of a table were copied. */
+export interface CopiedTable {
+  readonly table: string
+  readonly rows: number
+}
+
+export interface CopyOptions {
+  /** Empties a target in which a copy is not whole, in place of refusing it. */
+  readonly again: boolean
+  /** Gets after each batch how many rows of its table are there. */
+  readonly onBatch: (copied: CopiedTable) => void
+}
+
+/**
+ * Copies every row but attempts into the target, with the ids, and migrates the target before. What is copied is the state
+ * of one instant. Until all of it is there the target carries a mark, with which {@link migrate} and `requireSchema`
+ * refuse it. Rejects when the target is the source, has rows, or carries a mark, and when a later version has migrated the
+ * source; then nothing changes.
+ */
+export const copyAll = (source: Driver, target: Driver, options: CopyOptions): Promise<readonly CopiedTable[]> =>
+  source.transaction(
+    'copy',
+    async read => {
+      // Before the first query: later the level cannot be changed.
+      await read('set transaction isolation level repeatable read, read only', [])
+      // Nothing is read while the target stores a batch.
+      await read('set local idle_in_transaction_session_timeout = 0', [])
+      await read(`select pg_advisory_xact_lock_shared(${PLACE})`, [])
+      // It may have columns that this version would leave behind.
+      if ((await readState(read)).later)
+        throw new Error('a later version has migrated the source: copy it with that one')
+      const mark = COPY_MARK + randomUUID()
+      await prepare(target, mark, options.again).catch(because('the target cannot be used'))
+      return copyRows(read, target, mark, options).catch(because('the copy is not whole, and --again begins it anew'))
+    },
+    { patient: true, milliseconds: LIMITS.copy }
+  )
+
+const because =
+  (what: string) =>
+  (error: unknown): never => {
+    const { message, cause } = Object(error)
+    throw new Error([what, message, Object(cause).message].filter(text => text !== undefined).join(': '))
+  }
+
+const patiently = <T>(target: Driver, work: (run: Run) => Promise<T>): Promise<T> =>
+  target.transaction('copy', work, { patient: true })
+
+/** An advisory lock of a database's schema. The source holds it, so whoever does not get it in the target is there too. */
+const PLACE = `hashtextextended(coalesce(current_schema()::text, ''), ${ADVISORY_LOCKS.copy})`
+
+const prepare = async (target: Driver, mark: string, again: boolean): Promise<void> => {
+  await patiently(target, run => makeEmpty(run, again))
+  await migrate(target)
+  // While there are no heroes yet, it takes no time.
+  if (target.connections) await makeNameIndex(target)
+  await target.write(`insert into ${RECORD} (hash) values ($1)`, [mark])
+}
+
+const PRESENT = `
+  select name from unnest(string_to_array($1, ',')) as name where to_regclass(quote_ident(name)) is not null`
+
+/** Rejects unless the target is empty, or is emptied because a copy into it is not whole. */
+const makeEmpty = async (run: Run, again: boolean): Promise<void> => {
+  const [[isElsewhere] = []] = await run(`select pg_try_advisory_xact_lock(${PLACE})`, [])
+  if (isElsewhere !== true) throw new Error('it is the source')
+  const { halfCopied } = await readState(run)
+  const tables = (await run(PRESENT, [TABLES.join()])).map(([name]) => `"${name}"`)
+  if (halfCopied && !again) {
+    throw new Error('it has a copy that is not whole; --again empties it and begins anew')
+  }
+  if (halfCopied) {
+    await run(`truncate ${tables.join()} restart identity`, [])
+    await run(`delete from ${RECORD} where starts_with(hash, $1)`, [COPY_MARK])
+  }
+  for (const table of tables) {
+    const found = await run(`select from ${table} limit 1`, [])
+    if (found.length > 0) throw new Error(`it is not empty, as the table ${table} has rows`)
+  }
+}
+
+const copyRows = async (
+  read: Run,
+  target: Driver,
+  mark: string,
+  { onBatch }: CopyOptions
+): Promise<readonly CopiedTable[]> => {
+  const copied: CopiedTable[] = []
+  for (const table of COPIED) copied.push(await copyTable(read, target, table, onBatch))
+  await patiently(target, async run => {
+    // Until autovacuum comes by, statements would be planned for tables without rows.
+    await run(`analyze ${TABLES.map(name => `"${name}"`).join()}`, [])
+    const removed = await run(`delete from ${RECORD} where hash = $1 returning true`, [mark])
+    if (removed.length === 0) throw new Error('another copy into the target has begun meanwhile')
+  })
+  return copied
+}
+
+const copyTable = async (
+  read: Run,
+  target: Driver,
+  table: PgTable,
+  onBatch: CopyOptions['onBatch']
+): Promise<CopiedTable> => {
+  const name = getTableName(table)
+  const columns = getTableColumns(table)
+  const selected = selection(columns)
+  const { names, values, from, lists } = requested(columns)
+  // Each cursor has a name of its own: under one name, a prepared `fetch` would change its result type (0A000).
+  await read(`declare "copy_${name}" no scroll cursor for select ${selected.text} from "${name}"`, [])
+  const insert = `insert into "${name}" (${names}) overriding system value select ${values} from ${from}`
+  let rows = 0
+  for (;;) {
+    const batch = readAll(selected, await read(`fetch ${BATCH} from "copy_${name}"`, []))
+    if (batch.length === 0) break
+    await patiently(target, run => run(insert, lists(batch)))
+    rows += batch.length
+    onBatch({ table: name, rows })
+  }
+  for (const column of Object.values(columns)) {
+    if (column.generatedIdentity !== undefined) await copySequence(read, target, [`"${name}"`, column.name])
+  }
+  return { table: name, rows }
+}
+
+/** The next id is that of the source: the ids of removed rows are never given out again. */
+const copySequence = async (read: Run, target: Driver, place: readonly [table: string, column: string]) => {
+  const [[sequence] = []] = await read('select pg_get_serial_sequence($1, $2)', place)
+  const [[last, isUsed] = []] = await read(`select last_value::text, is_called from ${sequence}`, [])
+  const set = 'select setval(pg_get_serial_sequence($1, $2)::regclass, $3::text::int8, $4)'
+  await target.write(set, [...place, String(last), isUsed === true])
+}
