@@ -6,6 +6,7 @@ import {
   ADMINISTRATION,
   type Administration,
   type Answer,
+  BACKUP,
   openSocketPath,
   readBody,
   VERSION_HEADER
@@ -14,6 +15,8 @@ import {
 /** The use cases of the service that runs on a folder. */
 export interface RunningService {
   readonly useCases: Administration
+  /** The whole database of the service as a tar. */
+  backup(): Promise<AsyncIterable<Uint8Array>>
   close(): void
 }
 
@@ -52,7 +55,15 @@ export const callService = async (
   }
   // `unknown[]`, as each use case has a type of its own. What it returns there is what its call returns here.
   const entries = ADMINISTRATION.map((name): unknown[] => [name, (...args: unknown[]) => call(name, args)])
-  return { useCases: Object.fromEntries(entries), close: place.release }
+  return {
+    useCases: Object.fromEntries(entries),
+    async backup() {
+      const answer = await send({ socketPath: place.path, method: 'POST', path: BACKUP })
+      if (answer.statusCode !== 200) throw new Error(String(await readBody(answer)))
+      return answer
+    },
+    close: place.release
+  }
 }
 
 const isNobodyThere = (error: unknown): boolean => Object(error).syscall === 'connect'
@@ -68,11 +79,15 @@ const requireVersion = async (socketPath: string, patience: number): Promise<voi
 }
 
 /** One request on a connection of its own. Rejects when no whole answer comes. */
-const exchange = (options: RequestOptions, body?: Buffer): Promise<{ version: string; body: Buffer }> =>
+const exchange = async (options: RequestOptions, body?: Buffer): Promise<{ version: string; body: Buffer }> => {
+  const answer = await send(options, body)
+  return { version: String(answer.headers[VERSION_HEADER]), body: await readBody(answer) }
+}
+
+/** Resolves with an answer whose body has yet to come. */
+const send = (options: RequestOptions, body?: Buffer): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
-    const answered = async (answer: IncomingMessage): Promise<void> =>
-      resolve({ version: String(answer.headers[VERSION_HEADER]), body: await readBody(answer) })
-    request({ ...options, agent: false }, answer => answered(answer).catch(reject))
+    request({ ...options, agent: false }, resolve)
       .on('error', reject)
       .end(body)
   })

@@ -26,6 +26,9 @@ export const ADMINISTRATION = [
   'userPage'
 ] as const
 
+/** The path under which the service gives the whole database as a tar, in place of what node:v8 makes. */
+export const BACKUP = '/backup'
+
 /** What an operator may do. */
 export type Administration = Pick<UseCases, (typeof ADMINISTRATION)[number]>
 

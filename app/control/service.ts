@@ -1,13 +1,21 @@
 import { once } from 'node:events'
 import { lstatSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { pipeline } from 'node:stream/promises'
 import { deserialize, serialize } from 'node:v8'
 import { DomainError, type Events, type SecurityEvent, type UseCases } from '../../core/index.js'
 import { version } from '../version.js'
-import { ADMINISTRATION, type Answer, openSocketPath, readBody, VERSION_HEADER } from './protocol.js'
+import { ADMINISTRATION, type Answer, BACKUP, openSocketPath, readBody, VERSION_HEADER } from './protocol.js'
 
 /** In milliseconds. How long a call that is under way may take once the service ends. */
 const LAST_CALL = 5000
+
+/** What commands reach. */
+export interface Reached {
+  createUseCases(events: Events): UseCases
+  /** The whole database as a tar. */
+  readonly backup: (() => Promise<AsyncIterable<Uint8Array>>) | undefined
+}
 
 /**
  * Takes calls of commands through a socket in the folder, which its owner alone can open. The caller has the folder for
@@ -15,15 +23,19 @@ const LAST_CALL = 5000
  */
 export const listenForCommands = async (
   folder: string,
-  createUseCases: (events: Events) => UseCases,
+  { createUseCases, backup }: Reached,
   events: Events,
   { lastCall = LAST_CALL, descriptors }: { readonly lastCall?: number; readonly descriptors?: string } = {}
 ): Promise<() => Promise<void>> => {
   const place = openSocketPath(folder, descriptors)
   if (place === undefined) throw new Error(`the path of the folder ${folder} is too long for a socket`)
   const server = createServer((request, response) => {
+    const answering =
+      request.url === BACKUP && backup !== undefined
+        ? answerBackup(response, backup)
+        : answer(request, response, createUseCases, events)
     // A body that is none, is too long or is cut off.
-    answer(request, response, createUseCases, events).catch(() => response.writeHead(400).end())
+    answering.catch(() => response.writeHead(400).end())
   })
   try {
     removeStale(place.path)
@@ -91,12 +103,22 @@ const answer = async (
   response.end(serialize(whole))
 }
 
+/** Sends the tar. A caller that leaves meanwhile, and a service that ends, cut it off. */
+const answerBackup = async (response: ServerResponse, backup: NonNullable<Reached['backup']>): Promise<void> => {
+  const tar = await backup().catch((error: unknown) => void response.writeHead(503).end(messageOf(error)))
+  if (tar) await pipeline(tar, response).catch(() => {})
+}
+
+const messageOf = (error: unknown): string => {
+  const { message, cause } = Object(error)
+  return [message, Object(cause).message].filter(text => text !== undefined).join(': ')
+}
+
 const carryOut = async (useCase: CallableFunction, args: readonly unknown[]): Promise<Answer['outcome']> => {
   try {
     return { result: await Reflect.apply(useCase, undefined, args) }
   } catch (error) {
-    const { message, cause } = Object(error)
-    const told = [message, Object(cause).message].filter(text => text !== undefined).join(': ')
-    return error instanceof DomainError ? { refusal: { code: error.code, message: told } } : { failure: told }
+    const message = messageOf(error)
+    return error instanceof DomainError ? { refusal: { code: error.code, message } } : { failure: message }
   }
 }

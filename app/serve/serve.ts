@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Events } from '../../core/index.js'
 import { type Composition, compose, lacksWrites, mayPrepareLater, prepareSchema } from '../compose.js'
-import { listenForCommands } from '../control/service.js'
+import { listenForCommands, type Reached } from '../control/service.js'
 import type { NameIndexLack } from '../database.js'
 import { keptSecret, lacksNameIndex, startWarnings } from '../doctor/advice.js'
 import { connectionsFor, fewConnections } from '../doctor/open-files.js'
@@ -104,7 +104,7 @@ const runServer = async (parts: Parts, lacks: readonly NameIndexLack[] | undefin
     const scopes = [settings.readScope, settings.writeScope].filter(scope => scope !== undefined)
     const instructions =
       isForTrials(settings) && (await registerFirstClient(useCases, port, publicUrl(), scopes, settings))
-    ends.push(await takeCommands(settings.database, createUseCases, events, log.logger))
+    ends.push(await takeCommands(settings.database, { createUseCases, backup: database.backup }, events, log.logger))
     log.logger.info({ host: settings.host, port, publicUrl: publicUrl() }, 'listening')
     if (worker === undefined) startWarnings(settings).forEach(warn)
     const few = fewConnections(maxConnections)
@@ -171,13 +171,13 @@ const prepareLater = async (
 /** Lets commands reach the embedded database, which this process has for itself. Resolves to what ends that. */
 export const takeCommands = async (
   database: Settings['database'],
-  createUseCases: Composition['createUseCases'],
+  reached: Reached,
   events: Events,
   log: Pick<Logger, 'warn'>
 ): Promise<() => Promise<void>> => {
   const nothingToEnd = async (): Promise<void> => {}
   if (database.kind !== 'embedded') return nothingToEnd
-  return listenForCommands(database.folder, createUseCases, events).catch((error: unknown) => {
+  return listenForCommands(database.folder, reached, events).catch((error: unknown) => {
     log.warn(`commands need this service stopped, because they cannot reach it: ${Object(error).message}`)
     return nothingToEnd
   })

@@ -3,13 +3,14 @@ import { existsSync, mkdirSync, renameSync, statSync, writeFileSync } from 'node
 import { createServer as createHttpServer, request } from 'node:http'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { deserialize, serialize } from 'node:v8'
 import t, { type Test } from 'tap'
 import { lockFolder } from '../../../adapters/postgres/embedded/folder.js'
 import { callService } from '../../../app/control/client.js'
 import { ADMINISTRATION, openSocketPath } from '../../../app/control/protocol.js'
-import { listenForCommands } from '../../../app/control/service.js'
+import { listenForCommands, type Reached } from '../../../app/control/service.js'
 import { takeCommands } from '../../../app/serve/serve.js'
 import type { DatabaseSettings } from '../../../app/settings/settings.js'
 import { type Client, createUseCases, DomainError, type SecurityEvent, type UseCases } from '../../../core/index.js'
@@ -21,12 +22,17 @@ import { createWorld } from '../../support/world.js'
 const NOWHERE = { emit: () => {} }
 
 /** A service that takes calls in a new folder, and what its log is told. `changes` replace use cases. */
-const open = async (t: Test, changes: Partial<UseCases> = {}, folder = temporaryFolder(t), options = {}) => {
+const open = async (
+  t: Test,
+  changes: Partial<UseCases> = {},
+  folder = temporaryFolder(t),
+  { backup, ...options }: Partial<Pick<Reached, 'backup'>> & Parameters<typeof listenForCommands>[3] = {}
+) => {
   const { ports, policy } = createWorld()
   const told: SecurityEvent[] = []
   const close = await listenForCommands(
     folder,
-    events => ({ ...createUseCases({ ...ports, events }, policy), ...changes }),
+    { createUseCases: events => ({ ...createUseCases({ ...ports, events }, policy), ...changes }), backup },
     { emit: event => told.push(event) },
     options
   )
@@ -224,6 +230,7 @@ t.test('a folder with a long path has a socket where descriptors are paths', asy
 
 t.test('a list of users is printed whole and in columns, however many pages it comes in', async t => {
   const { folder } = await open(t)
+  mkdirSync(join(folder, 'postgres'))
   t.teardown(await lockFolder(folder))
   const { useCases } = await call(t, folder)
   const run = (line: string) => heroes(line, { DATA_DIR: folder })
@@ -298,6 +305,40 @@ t.test('a call that does not end is cut off', async t => {
   await called
 })
 
+t.test('a backup comes over in pieces, and one that cannot be made says why', async t => {
+  const pieces = [Buffer.alloc(3_000_000, 1), Buffer.alloc(10, 2)]
+  async function* stream() {
+    yield* pieces
+  }
+  const backup = async () => stream()
+  const { folder, close } = await open(t, {}, temporaryFolder(t), { backup })
+  const service = await call(t, folder)
+  t.strictSame(await buffer(Readable.from(await service.backup())), Buffer.concat(pieces))
+  await close()
+
+  const why = new DomainError('unavailable', 'the database is away', { cause: new Error('EIO') })
+  const failing = await open(t, {}, temporaryFolder(t), { backup: () => Promise.reject(why) })
+  await t.rejects((await call(t, failing.folder)).backup(), { message: 'the database is away: EIO' })
+
+  const without = await open(t)
+  await t.rejects((await call(t, without.folder)).backup(), 'a service has none to give')
+})
+
+t.test('a backup that is cut off is noticed, and harms no service', async t => {
+  const { given, give } = signal()
+  async function* stream() {
+    yield Buffer.alloc(10)
+    await given
+    throw new Error('the engine has crashed')
+  }
+  const { folder } = await open(t, {}, temporaryFolder(t), { backup: async () => stream() })
+  const { useCases, backup } = await call(t, folder)
+  const cut = buffer(Readable.from(await backup()))
+  give()
+  await t.rejects(cut)
+  t.strictSame(await useCases.listClients(), [])
+})
+
 t.test('a command that leaves during its call leaves the service as it is', async t => {
   const { listClients, begun, end } = held()
   const { folder, path } = await open(t, { listClients })
@@ -313,6 +354,7 @@ t.test('a command that leaves during its call leaves the service as it is', asyn
 
 t.test('the command line calls the service that has the folder, and is refused where nobody answers', async t => {
   const { folder, told, close } = await open(t)
+  mkdirSync(join(folder, 'postgres'))
   t.teardown(await lockFolder(folder))
   const run = (line: string, stdin?: string) => heroes(line, { DATA_DIR: folder }, stdin)
   t.match(await run('client add app --public'), {
@@ -336,7 +378,8 @@ t.test('a service takes commands on the embedded database alone, and says so whe
   const warned: string[] = []
   const log = { warn: (line: string) => warned.push(line) }
   const { useCases } = createWorld()
-  const take = (database: DatabaseSettings) => takeCommands(database, () => useCases, NOWHERE, log)
+  const take = (database: DatabaseSettings) =>
+    takeCommands(database, { createUseCases: () => useCases, backup: undefined }, NOWHERE, log)
   const folder = temporaryFolder(t)
   await (await take({ kind: 'memory' }))()
   const stop = await take({ kind: 'embedded', folder })
