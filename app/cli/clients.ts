@@ -94,19 +94,27 @@ export const clientCommands = ({ terminal, show }: CommandContext): readonly Com
     words: 'list',
     description: 'lists the clients',
     action: (options: JsonOption) =>
-      show(options, async useCases => {
-        const found = await useCases.listClients()
-        return [found.map(toJson), toLines(found)]
-      })
+      show(
+        options,
+        async useCases => {
+          const found = await useCases.listClients()
+          return [found.map(toJson), toLines(found)]
+        },
+        { reads: true }
+      )
   },
   {
     words: 'show <id>',
     description: 'shows a client',
     action: (id: string, options: JsonOption) =>
-      show(options, async useCases => {
-        const client = await useCases.findClient(id)
-        return [toJson(client), toLines([client])]
-      })
+      show(
+        options,
+        async useCases => {
+          const client = await useCases.findClient(id)
+          return [toJson(client), toLines([client])]
+        },
+        { reads: true }
+      )
   },
   {
     words: 'set <id>',

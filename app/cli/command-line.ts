@@ -7,6 +7,7 @@ import { administer } from './administer.js'
 import { clientCommands } from './clients.js'
 import { addCommands, type CommandContext, type CommandEntry, type JsonOption } from './command.js'
 import { heroCommands } from './heroes.js'
+import { movingCommands } from './moving.js'
 import { printable, toPrintableJson } from './printable.js'
 import { scopeCommands } from './scopes.js'
 import { createStatusLine, INTERRUPTED, InterruptedError, type Terminal, UsageError, writeAll } from './terminal.js'
@@ -64,9 +65,9 @@ export const runCommand = async (
     status: stderr,
     refuse,
     print,
-    withUseCases: work => administer(env, stderr, work),
-    show: (options, work, changes) =>
-      administer(env, stderr, async (useCases, lacks) => print(options, await work(useCases, lacks)), changes)
+    withUseCases: (work, access) => administer(env, stderr, work, access),
+    show: (options, work, access) =>
+      administer(env, stderr, async (useCases, lacks) => print(options, await work(useCases, lacks)), access)
   }
   let help = ''
   const program = new Command('heroes')
@@ -94,7 +95,7 @@ export const runCommand = async (
   group('client', 'registers and changes OAuth clients', clientCommands(context))
   group('scope', 'says in words what a scope opens, for the login page', scopeCommands(context))
   group('user', 'administers users', userCommands(context))
-  addCommands(program, terminal, [...heroCommands(context), doctorCommand(context)])
+  addCommands(program, terminal, [...heroCommands(context), ...movingCommands(context), doctorCommand(context)])
 
   const words = withHelpInGroup(argv, program)
 
@@ -132,7 +133,7 @@ const serviceCommands = ({ env, terminal, show }: CommandContext, openApi: OpenA
           const lines = lacks.map(lacksNameIndex).map(({ message, advice }) => `But ${message}; ${advice}`)
           return [{ upToDate: true }, ['The database is up to date.', ...lines]]
         },
-        { migrate: true }
+        { migrates: true }
       )
   },
   {

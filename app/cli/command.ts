@@ -1,6 +1,6 @@
 import type { Command, Option } from 'commander'
-import type { Environment, Settings } from '../settings/settings.js'
-import type { Work } from './administer.js'
+import type { Environment } from '../settings/settings.js'
+import type { Access, Work } from './administer.js'
 import { confirm, type StatusLine, type Terminal } from './terminal.js'
 
 /** What a command prints: `value` as one line of JSON with `--json`, and `lines` without. */
@@ -17,11 +17,11 @@ export interface CommandContext {
   /** What stands below the lines on stderr. */
   readonly status: StatusLine
   /** Runs `work` on the database, or through the service that has it: see administer.ts. */
-  withUseCases(work: Work<void>): Promise<void>
+  withUseCases(work: Work<void>, access?: Access): Promise<void>
   /** Writes to stdout, with unsafe characters escaped. Rejects when that is not possible. */
   print(options: JsonOption, output: Output): Promise<void>
-  /** Runs `work` as {@link withUseCases} does, and prints what it resolves to. `changes` are to the settings. */
-  show(options: JsonOption, work: Work<Output>, changes?: Partial<Settings>): Promise<void>
+  /** Runs `work` as {@link withUseCases} does, and prints what it resolves to. */
+  show(options: JsonOption, work: Work<Output>, access?: Access): Promise<void>
   /** Writes one line to stderr that begins `heroes: `. Unsafe characters are escaped. */
   refuse(reason: string): void
 }

@@ -11,8 +11,10 @@ export const heroCommands = (context: CommandContext): readonly CommandEntry[] =
     description: 'prints the heroes as JSON lines, without their ids',
     json: 'print one JSON array',
     action: ({ json }: JsonOption) =>
-      context.withUseCases(useCases =>
-        writeAll(context.terminal.stdout, json ? asArray(heroTexts(useCases)) : asLines(heroTexts(useCases)))
+      context.withUseCases(
+        useCases =>
+          writeAll(context.terminal.stdout, json ? asArray(heroTexts(useCases)) : asLines(heroTexts(useCases))),
+        { reads: true }
       )
   },
   {

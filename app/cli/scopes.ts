@@ -6,11 +6,15 @@ export const scopeCommands = ({ show }: CommandContext): readonly CommandEntry[]
     words: 'list',
     description: 'lists the scopes that have words',
     action: (options: JsonOption) =>
-      show(options, async useCases => {
-        const found = await useCases.listScopeTexts()
-        const rows = found.map(({ name, text }) => [name, text])
-        return [found, toTable(['SCOPE', 'TEXT'], rows, 'No scope has words.')]
-      })
+      show(
+        options,
+        async useCases => {
+          const found = await useCases.listScopeTexts()
+          const rows = found.map(({ name, text }) => [name, text])
+          return [found, toTable(['SCOPE', 'TEXT'], rows, 'No scope has words.')]
+        },
+        { reads: true }
+      )
   },
   {
     words: 'set <name> <text>',

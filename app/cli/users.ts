@@ -1,20 +1,26 @@
-import type { NamedUser, PredecessorUser } from '../../core/index.js'
+import { Option } from 'commander'
+import { DomainError, type NamedUser, type PredecessorUser } from '../../core/index.js'
 import type { Administration } from '../control/protocol.js'
 import type { CommandContext, CommandEntry, JsonOption } from './command.js'
 import { type Kind, runImport } from './importing.js'
 import { toTable } from './printable.js'
-import { readHidden } from './terminal.js'
+import { readHidden, UsageError } from './terminal.js'
 
 export const userCommands = (context: CommandContext): readonly CommandEntry[] => [
   {
     words: 'list',
     description: 'lists the users',
     action: (options: JsonOption) =>
-      context.show(options, async useCases => {
-        const found = await everyUser(useCases)
-        const rows = found.map(({ id, username }) => [String(id), username])
-        return [found, toTable(['ID', 'USERNAME'], rows, 'No users are registered.')]
-      })
+      context.show(
+        options,
+        async useCases => {
+          const found: NamedUser[] = []
+          for await (const users of pages(useCases, 1000)) found.push(...users)
+          const rows = found.map(({ id, username }) => [String(id), username])
+          return [found, toTable(['ID', 'USERNAME'], rows, 'No users are registered.')]
+        },
+        { reads: true }
+      )
   },
   {
     words: 'add <name>',
@@ -44,13 +50,20 @@ export const userCommands = (context: CommandContext): readonly CommandEntry[] =
     }
   },
   {
-    words: 'revoke <name>',
+    words: 'revoke [name]',
     description: 'ends every code and token of a user',
-    action: (username: string, options: JsonOption) =>
-      context.show(options, async useCases => {
+    options: [new Option('--all', 'of all users, as after a backup was restored')],
+    action: async (username: string | undefined, options: JsonOption & { readonly all?: true }) => {
+      if ((username === undefined) !== (options.all === true)) throw new UsageError('give either a name or --all')
+      await context.show(options, async useCases => {
+        if (username === undefined) {
+          const revoked = await revokeAll(useCases, context.status).finally(context.status.clear)
+          return [{ revoked }, [`The users, ${revoked}, have no code and no token any more.`]]
+        }
         await useCases.revokeUser(username)
         return [{ username }, [`The user ${username} has no code and no token any more.`]]
       })
+    }
   },
   {
     words: 'remove <name>',
@@ -74,16 +87,30 @@ const PREDECESSOR_USERS: Kind<PredecessorUser> = {
   store: (useCases, users) => useCases.importUsers(users)
 }
 
-/** How many users are read at a time. */
-const PAGE = 1000
-
-const everyUser = async ({ userPage }: Administration): Promise<readonly NamedUser[]> => {
-  const found: NamedUser[] = []
+/** Every user, so many at a time. */
+async function* pages({ userPage }: Administration, limit: number): AsyncGenerator<readonly NamedUser[]> {
   let after: number | undefined
   do {
-    const page = await userPage({ after, limit: PAGE })
-    found.push(...page.users)
+    const page = await userPage({ after, limit })
+    yield page.users
     after = page.nextAfter
   } while (after !== undefined)
-  return found
+}
+
+/** How many users are revoked at once. */
+const AT_ONCE = 20
+
+/** Resolves with the number of users. One who is removed meanwhile has no token either. */
+const revokeAll = async (useCases: Administration, { show }: CommandContext['status']): Promise<number> => {
+  let revoked = 0
+  const revoke = ({ username }: NamedUser): Promise<void> =>
+    useCases.revokeUser(username).catch((error: unknown) => {
+      if (!(error instanceof DomainError) || error.code !== 'not_found') throw error
+    })
+  for await (const users of pages(useCases, AT_ONCE)) {
+    await Promise.all(users.map(revoke))
+    revoked += users.length
+    show(() => `${revoked} users`)
+  }
+  return revoked
 }

@@ -262,6 +262,7 @@ t.test('with DATABASE_URL=memory: a command is refused, as there is nothing to a
 
 t.test('an embedded database that a service has open is refused', async t => {
   const folder = join(temporaryFolder(t), 'data')
+  mkdirSync(join(folder, 'postgres'), { recursive: true })
   const unlock = await lockFolder(folder)
   t.teardown(unlock)
   t.match(await heroes('client list', { DATA_DIR: folder }), {
