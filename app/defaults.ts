@@ -8,3 +8,6 @@ export const defaultBodyMemory = (bodyLimit: number): number => Math.max(268_435
 
 /** Of `SERVICE_NAME`. */
 export const defaultServiceName = 'Heroes'
+
+/** Of `KEEP_ALIVE_TIMEOUT`: nginx and AWS close idle connections after 60. */
+export const defaultKeepAliveSeconds = 72

@@ -93,6 +93,8 @@ export interface HttpOptions {
   readonly answerMilliseconds?: number | undefined
   /** In milliseconds: how long a client may take nothing of its answer; 10 seconds by default. */
   readonly readerMilliseconds?: number | undefined
+  /** How long a connection may be idle; 72 seconds by default. */
+  readonly keepAliveSeconds: number
   /** How many connections may be open; 10,000 by default. One beyond them is closed at once. */
   readonly maxConnections?: number | undefined
   readonly onUnparsed?: OnUnparsed | undefined
@@ -112,6 +114,7 @@ export const createHttp = ({
   publicUrl,
   answerMilliseconds = TIME_LIMITS.answer,
   readerMilliseconds = TIME_LIMITS.reader,
+  keepAliveSeconds,
   maxConnections = CONNECTIONS,
   onUnparsed = () => {}
 }: HttpOptions): Http => {
@@ -153,7 +156,7 @@ export const createHttp = ({
     // Requests that arrive while the service drains are still answered.
     return503OnClosing: false,
     requestTimeout: TIME_LIMITS.request,
-    keepAliveTimeout: TIME_LIMITS.idle,
+    keepAliveTimeout: keepAliveSeconds * 1000,
     http: {
       headersTimeout: TIME_LIMITS.head,
       connectionsCheckingInterval: TIME_LIMITS.requestCheck,
@@ -166,6 +169,7 @@ export const createHttp = ({
 
   // A route reads a body only when its group says of which kind: see bodies/.
   http.removeAllContentTypeParsers()
+  http.decorateRequest('grantId')
   http.setErrorHandler(handleError)
   http.setNotFoundHandler((request, reply) => handleError(undefined, request, reply))
 

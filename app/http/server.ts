@@ -1,6 +1,6 @@
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { defaultPolicy, type PolicyChanges, type UseCases } from '../../core/index.js'
-import { defaultBodyLimit, defaultBodyMemory, defaultServiceName } from '../defaults.js'
+import { defaultBodyLimit, defaultBodyMemory, defaultKeepAliveSeconds, defaultServiceName } from '../defaults.js'
 import { version } from '../version.js'
 import { LONGEST_BODY } from './bodies/json.js'
 import { openToOrigins } from './cors.js'
@@ -72,6 +72,7 @@ export const buildServer = ({
   useCases,
   bodyLimit = defaultBodyLimit,
   bodyMemory = defaultBodyMemory(bodyLimit),
+  keepAliveSeconds = defaultKeepAliveSeconds,
   trustProxy = false,
   log = NO_LOG,
   callbackPage = false,
@@ -95,6 +96,7 @@ export const buildServer = ({
     ...limits,
     bodyLimit: Math.min(bodyLimit, LONGEST_BODY),
     bodyMemory,
+    keepAliveSeconds,
     trustProxy,
     log,
     version,
@@ -143,8 +145,14 @@ export const buildMetricsServer = (
   read: () => Promise<Figures>
 ): Http => {
   const errorPage = createErrorPage(defaultServiceName)
-  const publicUrl = (): string => localUrl(http)
-  const http: Http = createHttp({ ...options, trustProxy: undefined, version, errorPage, publicUrl })
+  const http: Http = createHttp({
+    ...options,
+    keepAliveSeconds: defaultKeepAliveSeconds,
+    trustProxy: undefined,
+    version,
+    errorPage,
+    publicUrl: () => localUrl(http)
+  })
   http.register(async http => {
     http.get('/metrics', async (_request, reply) => {
       const { contentType, text } = await read()

@@ -7,12 +7,17 @@ import { type Settings, UnusableSettingError } from '../settings/settings.js'
 import type { ProcessLog } from './log.js'
 
 /**
- * Resolves to the port on which the server listens. Rejects with an {@link UnusableSettingError} that names `HOST`, or the
- * setting `name` of the port.
+ * Resolves to the port on which the server listens. Rejects with an {@link UnusableSettingError} that names the setting of
+ * the host or that of the port.
  */
-export const listen = async (http: Http, host: string, name: string, port: number): Promise<number> => {
-  const url = await http.listen({ host: await addressOf(host), port }).catch((error: unknown) => {
-    throw unusable(error, /^E(?:ADDRINUSE|ACCES)$/.test(Object(error).code) ? name : 'HOST')
+export const listen = async (
+  http: Http,
+  host: string,
+  port: number,
+  [ofHost, ofPort] = ['HOST', 'PORT']
+): Promise<number> => {
+  const url = await http.listen({ host: await addressOf(host, ofHost), port }).catch((error: unknown) => {
+    throw unusable(error, /^E(?:ADDRINUSE|ACCES)$/.test(Object(error).code) ? ofPort : ofHost)
   })
   return Number(new URL(url).port)
 }
@@ -28,8 +33,8 @@ export const pickPort = async (host: string): Promise<number> => {
 
 // An address, not a name: for `localhost` Fastify makes two listeners, and the second one lacks the parser error
 // handler and the timeouts of the first.
-const addressOf = async (host: string): Promise<string> => {
-  const found = await lookup(host, { order: 'ipv4first' }).catch(error => Promise.reject(unusable(error)))
+const addressOf = async (host: string, setting?: string): Promise<string> => {
+  const found = await lookup(host, { order: 'ipv4first' }).catch(error => Promise.reject(unusable(error, setting)))
   return found.address
 }
 
@@ -43,14 +48,14 @@ const SCRAPE_CONNECTIONS = 16
 /** Listens on `METRICS_PORT`. Resolves to what ends that. Rejects as {@link listen} does. */
 export const serveMetrics = async (
   read: () => Promise<Figures>,
-  { host, bodyLimit, bodyMemory, metricsPort = 0 }: Settings,
+  { host: shared, metricsHost: host, bodyLimit, bodyMemory, metricsPort = 0 }: Settings,
   log: ProcessLog
 ): Promise<() => Promise<void>> => {
   const http = buildMetricsServer(
     { bodyLimit, bodyMemory, log: { ...log, followRequest: undefined }, maxConnections: SCRAPE_CONNECTIONS },
     read
   )
-  const port = await listen(http, host, 'METRICS_PORT', metricsPort)
+  const port = await listen(http, host, metricsPort, [host === shared ? 'HOST' : 'METRICS_HOST', 'METRICS_PORT'])
   log.logger.info({ host, port }, 'metrics listening')
   return async () => {
     // A connection on which no request has come is not idle to Node, and would stay open.

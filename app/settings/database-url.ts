@@ -1,4 +1,4 @@
-import { X509Certificate } from 'node:crypto'
+import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { isIPv6 } from 'node:net'
 
@@ -17,6 +17,8 @@ export interface ServerUrl {
     readonly mode: SslMode
     /** The certificates in the file of `sslrootcert`, as PEM. Undefined for Node's own. */
     readonly authorities: string | undefined
+    /** What this side shows to a server that asks for it: the files of `sslcert` and `sslkey`, as PEM. */
+    readonly own?: { readonly certificate: string; readonly key: string }
   }
   /** Which servers are good enough. */
   readonly target: Target
@@ -37,23 +39,41 @@ const DEFAULT_PORT = '5432'
 const DEFAULT_CONNECT_SECONDS = 2
 
 /**
- * The parameters that have an effect, each with the values that it may have. `gssencmode` has none with these values; with
- * `require` it asks for encryption by GSSAPI, which is not here.
+ * The parameters that are understood, each with the values that it may have, and what to write instead of another one. Those
+ * behind `options` have no effect with these values: with others they ask for what is not here.
  */
-const ALLOWED_VALUES: Readonly<Record<string, RegExp>> = {
-  sslmode: new RegExp(`^(?:${SSL_MODES.join('|')})$`),
-  sslrootcert: /./,
-  gssencmode: /^(?:disable|prefer)$/,
-  target_session_attrs: /^(?:any|read-write|primary|read-only|standby|prefer-standby)$/,
-  connect_timeout: /^[0-9]{1,4}$/,
-  options: /./,
-  host: /./,
-  port: /^[0-9,]+$/
+const PARAMETERS: Readonly<Record<string, readonly [values: RegExp, instead: string]>> = {
+  sslmode: [new RegExp(`^(?:${SSL_MODES.join('|')})$`), `one of ${SSL_MODES.join(', ')}`],
+  sslrootcert: [/./, 'the path of a file, or system'],
+  sslcert: [/./, 'the path of a file'],
+  sslkey: [/./, 'the path of a file'],
+  target_session_attrs: [/^(?:any|read-write|primary|read-only|standby|prefer-standby)$/, 'any, read-write or primary'],
+  connect_timeout: [/^[0-9]{1,4}$/, 'a number of seconds'],
+  host: [/./, 'a host'],
+  port: [/^[0-9,]+$/, 'a number'],
+  options: [/./, '-c search_path=NAME, for example'],
+  channel_binding: [/^(?:disable|prefer)$/, 'prefer, and sslmode=verify-full to keep out whoever stands in between'],
+  gssencmode: [/^(?:disable|prefer)$/, 'prefer, and sslmode=verify-full to have the connection encrypted'],
+  load_balance_hosts: [/^disable$/, 'disable: the first host that is good enough is taken'],
+  sslnegotiation: [/^postgres$/, 'postgres'],
+  ssl_min_protocol_version: [/^TLSv1(?:\.[12])?$/, 'TLSv1.2']
 }
 
 /** Parameters of libpq that are accepted and left out: this service sets what they set, or does without it. */
 const WITHOUT_EFFECT =
   /^(?:(?:fallback_)?application_name|client_encoding|gssdelegation|gsslib|keepalives(?:_count|_idle|_interval)?|krbsrvname|sslcompression|sslsni|tcp_user_timeout)$/
+
+/** What to write instead of parameters that other programs understand, or libpq alone. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  connection_limit: 'DATABASE_POOL',
+  dbname: 'the database behind the host, as in postgres://user@host/database',
+  password: 'the password before the host, as in postgres://user:password@host/database',
+  pgbouncer: 'DATABASE_PREPARE=false',
+  schema: 'options=-c search_path=NAME',
+  ssl: 'sslmode=verify-full',
+  sslpassword: 'a file in sslkey whose key has no passphrase',
+  user: 'the user before the host, as in postgres://user@host/database'
+}
 
 /**
  * Reads the URL of a PostgreSQL server, or of several, as libpq does, or `memory:`. The message of a refusal repeats
@@ -62,7 +82,8 @@ const WITHOUT_EFFECT =
  * By hand: postgres.js takes the rest of a password with a `/` or `?` in it for a host or a parameter, ignores parameters
  * that it does not know, and repeats the URL in its errors.
  */
-export const databaseUrl = (value: string): ServerUrl | 'memory:' => {
+export const databaseUrl = (text: string): ServerUrl | 'memory:' => {
+  const value = text.trim()
   if (value === 'memory:') return value
   const [, scheme, givenUserInfo, hostList = '', path = '', query = ''] =
     /^(postgres(?:ql)?:\/\/)(?:([^/?#]*)@)?([^/?#@]*)(\/[^?#]*)?(?:\?([^#]*))?$/.exec(value) ?? []
@@ -84,7 +105,7 @@ export const databaseUrl = (value: string): ServerUrl | 'memory:' => {
     given.port?.split(',') ?? inHostList.map(({ port }) => port)
   )
   // After the hosts: without a host behind it, a password with a `?` is read as a port and the name of a parameter.
-  for (const [name, text] of parameters) requireParameter(name, text)
+  for (const [name, given] of parameters) requireParameter(name, given)
   if (hosts.length > 1 && givenUserInfo?.includes('@')) {
     throw new Error("is no URL: in a user name or password '@' is written %40")
   }
@@ -101,28 +122,50 @@ export const databaseUrl = (value: string): ServerUrl | 'memory:' => {
 
 type Given = Readonly<Record<string, string | undefined>>
 
+/** {@link databaseUrl}, of the text in a file. */
+export const databaseUrlInFile = (file: string): ServerUrl | 'memory:' => {
+  const refuse = (why: string): never => {
+    throw new Error(`is '${file}', whose content ${why}`)
+  }
+  const text = readText(file, refuse)
+  try {
+    return databaseUrl(text)
+  } catch (error) {
+    return refuse(Object(error).message)
+  }
+}
+
+const readText = (file: string, refuse: (why: string) => never): string => {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    return refuse(`cannot be read (${Object(error).code})`)
+  }
+}
+
 /** As in libpq, the authorities of the system are for `verify-full` alone: they sign certificates for everybody. */
-const readTls = ({ sslmode, sslrootcert }: Given): ServerUrl['tls'] => {
+const readTls = ({ sslmode, sslrootcert, sslcert, sslkey }: Given): ServerUrl['tls'] => {
   const mode = SSL_MODES.find(word => word === sslmode)
+  const own = readOwn(sslcert, sslkey)
   if (sslrootcert === 'system') {
     if (mode !== undefined && mode !== 'verify-full') {
       throw new Error("has 'sslrootcert=system', which needs 'sslmode=verify-full'")
     }
-    return { mode: 'verify-full', authorities: undefined }
+    return { mode: 'verify-full', authorities: undefined, ...own }
   }
-  return { mode: mode ?? 'prefer', authorities: sslrootcert === undefined ? undefined : readAuthorities(sslrootcert) }
+  const authorities = sslrootcert === undefined ? undefined : readCertificates('sslrootcert', sslrootcert)
+  return { mode: mode ?? 'prefer', authorities, ...own }
 }
 
-const readAuthorities = (file: string): string => {
-  const refuse = (why: string): never => {
-    throw new Error(`has the parameter 'sslrootcert', whose file ${why}`)
+const refuseFile =
+  (parameter: string) =>
+  (why: string): never => {
+    throw new Error(`has the parameter '${parameter}', whose file ${why}`)
   }
-  let text: string
-  try {
-    text = readFileSync(file, 'utf8')
-  } catch (error) {
-    return refuse(`cannot be read (${Object(error).code})`)
-  }
+
+const readCertificates = (parameter: string, file: string): string => {
+  const refuse = refuseFile(parameter)
+  const text = readText(file, refuse)
   const certificates = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
   try {
     for (const certificate of certificates) new X509Certificate(certificate)
@@ -130,6 +173,22 @@ const readAuthorities = (file: string): string => {
     refuse('has a certificate that cannot be read')
   }
   return certificates.length > 0 ? text : refuse('has no certificate as PEM')
+}
+
+const readOwn = (sslcert: string | undefined, sslkey: string | undefined): Pick<ServerUrl['tls'], 'own'> => {
+  if (sslcert === undefined && sslkey === undefined) return {}
+  if (sslcert === undefined || sslkey === undefined)
+    throw new Error("has only one of 'sslcert' and 'sslkey': name both")
+  const certificate = readCertificates('sslcert', sslcert)
+  const refuse = refuseFile('sslkey')
+  const key = readText(sslkey, refuse)
+  let fits = false
+  try {
+    fits = new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key))
+  } catch {
+    refuse('has no key as PEM, or one with a passphrase')
+  }
+  return fits ? { own: { certificate, key } } : refuse("has another key than that of the certificate in 'sslcert'")
 }
 
 const readTarget = ({ target_session_attrs: given }: Given, hosts: number): Target => {
@@ -151,16 +210,19 @@ const requireEscapes = (part: string): void => {
   }
 }
 
-const requireParameter = (name: string, text: string): void => {
+const requireParameter = (name: string, given: string): void => {
   if (WITHOUT_EFFECT.test(name)) return
-  const allowed = Object.hasOwn(ALLOWED_VALUES, name) ? ALLOWED_VALUES[name] : undefined
-  if (allowed === undefined) {
+  const parameter = Object.hasOwn(PARAMETERS, name) ? PARAMETERS[name] : undefined
+  if (parameter === undefined) {
     const shown = /^[a-z_]{1,40}$/.test(name) ? ` '${name}'` : ''
-    throw new Error(
-      `has the parameter${shown}, which is not understood; those that are: ${Object.keys(ALLOWED_VALUES).join(', ')}`
-    )
+    const those = `; those that are: ${Object.keys(PARAMETERS).join(', ')}; leave it out`
+    const advice = Object.hasOwn(INSTEAD, name) ? `; write instead: ${INSTEAD[name]}` : those
+    throw new Error(`has the parameter${shown}, which is not understood${advice}`)
   }
-  if (!allowed.test(text)) throw new Error(`has a value of the parameter '${name}' that is not understood`)
+  const [values, instead] = parameter
+  if (!values.test(given)) {
+    throw new Error(`has a value of the parameter '${name}' that is not understood; write instead: ${instead}`)
+  }
 }
 
 const readHostAndPort = (text: string): { readonly host: string; readonly port: string } => {

@@ -25,6 +25,16 @@ const parseBoolean = (text: string): boolean | undefined =>
 export const integer = (min: number, max: number): Kind<number> =>
   kind(`an integer from ${min} to ${max}`, text => parseInteger(text, min, max))
 
+/** Kubernetes sets `METRICS_PORT=tcp://10.0.0.1:80` where there is a Service of the name `metrics`. */
+export const port: Kind<number> = text => {
+  if (/^(?:tcp|udp|sctp):\/\//.test(text)) {
+    throw new Error(
+      `is '${text}', which Kubernetes sets for a Service of that name: set enableServiceLinks to false, or name it otherwise`
+    )
+  }
+  return integer(0, 65_535)(text)
+}
+
 export const oneOf = (...values: readonly string[]): Kind<string> =>
   kind(`one of ${values.join(', ')}`, text => (values.includes(text) ? text : undefined))
 

@@ -1,6 +1,6 @@
 import { PASSWORD_MAX, defaultPolicy as policy } from '../../core/index.js'
-import { defaultBodyLimit, defaultBodyMemory, defaultServiceName } from '../defaults.js'
-import { databaseUrl, type ServerUrl } from './database-url.js'
+import { defaultBodyLimit, defaultBodyMemory, defaultKeepAliveSeconds, defaultServiceName } from '../defaults.js'
+import { databaseUrl, databaseUrlInFile, type ServerUrl } from './database-url.js'
 import {
   baseUrl,
   boolean,
@@ -10,6 +10,7 @@ import {
   openOrClosed,
   origins,
   pageUrl,
+  port,
   proxies,
   scope,
   seconds,
@@ -17,6 +18,7 @@ import {
   text,
   workerCount
 } from './kinds.js'
+import { isMeant } from './misspelt.js'
 
 export type ServerSettings = ServerUrl & { readonly kind: 'server'; readonly pool: number; readonly prepare: boolean }
 
@@ -48,7 +50,13 @@ export class UnusableSettingError extends Error {
   }
 }
 
-/** Where a value is found in {@link Settings}: at the top, or in `policy`; `database` is made of its own four. */
+/** The name of a variable, and the setting that it resembles. */
+export interface Misspelt {
+  readonly name: string
+  readonly meant: string
+}
+
+/** Where a value is found in {@link Settings}: at the top, or in `policy`; `database` is made of its own five. */
 type Group = 'service' | 'policy' | 'database'
 
 interface Setting<T, G extends Group> {
@@ -82,8 +90,9 @@ const window = integer(1, 31_536_000)
 /** Every setting, in the order of the help. The type {@link Settings} follows from it. */
 const SETTINGS = {
   host: setting('HOST', text, '127.0.0.1', 'the address to listen on'),
-  port: setting('PORT', integer(0, 65_535), 3000, 'the port to listen on; 0 picks a free one and logs it'),
+  port: setting('PORT', port, 3000, 'the port to listen on; 0 picks a free one and logs it'),
   databaseUrl: ofDatabase('DATABASE_URL', databaseUrl, undefined, 'postgres://... or memory:; unset: embedded'),
+  databaseUrlFile: ofDatabase('DATABASE_URL_FILE', databaseUrlInFile, undefined, 'a file that holds DATABASE_URL'),
   dataDir: ofDatabase('DATA_DIR', text, './data', "the embedded database's folder, for one process at a time"),
   databasePool: ofDatabase('DATABASE_POOL', integer(1, 1000), 10, 'connections to PostgreSQL, of each worker'),
   databasePrepare: ofDatabase('DATABASE_PREPARE', boolean, true, 'false behind a transaction-mode pooler as PgBouncer'),
@@ -121,7 +130,14 @@ const SETTINGS = {
   ),
   corsOrigins: setting('CORS_ORIGINS', origins, [], 'origins whose pages may call, comma-separated', '(unset)'),
   trustProxy: setting('TRUST_PROXY', proxies, false, 'whose X-Forwarded headers are believed'),
-  metricsPort: setting('METRICS_PORT', integer(0, 65_535), undefined, 'the port of GET /metrics; 0 picks one'),
+  metricsPort: setting('METRICS_PORT', port, undefined, 'the port of GET /metrics; 0 picks one'),
+  metricsHost: setting('METRICS_HOST', text, undefined, 'the address of GET /metrics; unset: HOST'),
+  keepAliveSeconds: setting(
+    'KEEP_ALIVE_TIMEOUT',
+    integer(1, 86_400),
+    defaultKeepAliveSeconds,
+    'seconds until an idle connection is closed; more than a balancer has'
+  ),
   workers: setting('WORKERS', workerCount, 1, 'processes that share the port; auto: as many as cores'),
   serviceName: setting('SERVICE_NAME', shownName, defaultServiceName, 'what the login page calls the service'),
   signupUrl: setting('SIGNUP_URL', pageUrl, undefined, 'where the login page sends people who have no account'),
@@ -163,9 +179,10 @@ const read = (env: Environment, refuse: Refuse) => {
   const values = Object.entries(SETTINGS).map(([key, each]) => ({ group: each.group, entry: [key, readOne(each)] }))
   const valuesOf = <G extends Group>(group: G): Values<G> =>
     Object.fromEntries(values.filter(value => value.group === group).map(({ entry }) => entry))
-  const database = toDatabase(valuesOf('database'))
-  const { bodyMemory, metricsPort, workers, ...service } = valuesOf('service')
-  const { port, bodyLimit } = service
+  const ofDatabase = valuesOf('database')
+  const database = toDatabase(ofDatabase)
+  const { bodyMemory, metricsPort, metricsHost, workers, ...service } = valuesOf('service')
+  const { host, port, bodyLimit } = service
   const isAllowed = (name: string, beside: string, isMet: boolean, expected: string): boolean => {
     if (!isMet) refuse(name, `is '${env[name]}', but must be ${expected}`, beside)
     return isMet
@@ -175,6 +192,8 @@ const read = (env: Environment, refuse: Refuse) => {
   const leastMemory = `at least BODY_LIMIT, which is ${bodyLimit}`
   const place = database.kind === 'memory' ? 'memory:' : 'the embedded database'
   const oneWorker = `1 on ${place}, which is for one process: name a PostgreSQL server in DATABASE_URL for more`
+  const isAlone = ofDatabase.databaseUrl === undefined || ofDatabase.databaseUrlFile === undefined
+  isAllowed('DATABASE_URL_FILE', 'DATABASE_URL', isAlone, 'unset beside DATABASE_URL: set one of the two')
   const hasRoom = isAllowed('BODY_MEMORY', 'BODY_LIMIT', memory >= bodyLimit, leastMemory)
   const isApart = isAllowed('METRICS_PORT', 'PORT', metricsPort === 0 || metricsPort !== port, 'another port than PORT')
   const mayShare = isAllowed('WORKERS', 'DATABASE_URL', workers === 1 || database.kind === 'server', oneWorker)
@@ -185,13 +204,25 @@ const read = (env: Environment, refuse: Refuse) => {
     bodyMemory: hasRoom ? memory : defaultMemory,
     /** Where `/metrics` is; undefined for nowhere. */
     metricsPort: isApart ? metricsPort : undefined,
+    metricsHost: metricsHost ?? host,
     /** How many processes share the port. More than one only on a PostgreSQL server. */
-    workers: mayShare ? workers : 1
+    workers: mayShare ? workers : 1,
+    /** Variables that are no settings, and by their names look as if they were meant to be. */
+    misspelt: findMisspelt(Object.keys(env))
   }
 }
 
+const findMisspelt = (given: readonly string[]): readonly Misspelt[] => {
+  const names = Object.values(SETTINGS).map(({ name }) => name)
+  return given.flatMap(name => {
+    const meant = names.includes(name) ? undefined : names.find(setting => isMeant(name, setting))
+    return meant === undefined ? [] : [{ name, meant }]
+  })
+}
+
 const toDatabase = (values: Values<'database'>): DatabaseSettings => {
-  const { databaseUrl: url, dataDir: folder, databasePool: pool, databasePrepare: prepare } = values
+  const { databaseUrl, databaseUrlFile, dataDir: folder, databasePool: pool, databasePrepare: prepare } = values
+  const url = databaseUrl ?? databaseUrlFile
   if (url === undefined) return { kind: 'embedded', folder }
   return url === 'memory:' ? { kind: 'memory' } : { kind: 'server', ...url, pool, prepare }
 }

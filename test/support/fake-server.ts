@@ -30,6 +30,8 @@ export interface FakeServer {
   plainAlone: boolean
   /** Whether each connection that was opened is encrypted, in their order. */
   readonly opened: boolean[]
+  /** Whose certificate each connection with TLS has shown: undefined for none. */
+  readonly shown: (string | undefined)[]
   /** The statements of the service, in their order. */
   readonly statements: string[]
   /** The connections that are open. */
@@ -54,7 +56,9 @@ export const startFakeServer = async (t: Pick<Test, 'teardown'>, host = '127.0.0
         const { certificate: cert, key } = fake.certificate
         plain.off('data', onData)
         plain.write('S')
-        socket = new TLSSocket(plain, { isServer: true, cert, key }).on('error', () => {}).on('data', onData)
+        const tls = new TLSSocket(plain, { isServer: true, cert, key, requestCert: true, rejectUnauthorized: false })
+        tls.once('secure', () => fake.shown.push(tls.getPeerCertificate().subject?.CN))
+        socket = tls.on('error', () => {}).on('data', onData)
       } else if (!started) {
         const encrypted = socket !== plain
         const hostless = encrypted ? fake.plainAlone : fake.tlsAlone
@@ -96,6 +100,7 @@ export const startFakeServer = async (t: Pick<Test, 'teardown'>, host = '127.0.0
     tlsAlone: false,
     plainAlone: false,
     opened: [],
+    shown: [],
     statements: [],
     sockets: new Set(),
     report(name, value) {

@@ -10,6 +10,7 @@ export const createTestHttp = (options: Partial<HttpOptions> = {}): Http =>
     version: '7.1.2',
     bodyLimit: 1000,
     bodyMemory: 268_435_456,
+    keepAliveSeconds: 72,
     trustProxy: false,
     log: silentLog(),
     errorPage: ({ status, message }) => ({

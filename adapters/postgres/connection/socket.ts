@@ -20,6 +20,8 @@ export interface Tls {
    * default the modes `verify-ca` and `verify-full` check it against Node's own, and the others do not check it.
    */
   readonly authorities?: string | undefined
+  /** What this side shows to a server that asks for a certificate, as PEM. */
+  readonly own?: { readonly certificate: string; readonly key: string } | undefined
 }
 
 /** `offered`: with TLS if the server offers it. */
@@ -66,13 +68,14 @@ const isFolder = (host: string): boolean => host.startsWith('/')
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f])
 
 const encrypt = async (plain: Socket, host: string, { tls, made }: SocketOptions): Promise<Socket> => {
-  const { mode, authorities } = tls
+  const { mode, authorities, own } = tls
   const socket = connectTls({
     socket: plain,
     // The name that the certificate is checked for. A server name of TLS cannot be an address.
     host,
     ...(isIP(host) === 0 && { servername: host }),
     ...(authorities !== undefined && { ca: authorities }),
+    ...(own !== undefined && { cert: own.certificate, key: own.key }),
     rejectUnauthorized: authorities !== undefined || mode.startsWith('verify-'),
     ...(mode !== 'verify-full' && { checkServerIdentity: () => undefined })
   })

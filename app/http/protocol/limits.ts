@@ -22,8 +22,6 @@ export const TIME_LIMITS = {
   requestCheck: 1000,
   /** How long a client may take nothing of its answer before it is cut off. */
   reader: 10_000,
-  /** How long a connection may be idle. */
-  idle: 72_000,
   /** How long what a client still sends is discarded, once its last answer is written. */
   discard: 2000,
   /** The time between two warnings of too many connections. */

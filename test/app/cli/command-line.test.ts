@@ -68,20 +68,20 @@ t.test('a database whose encoding is not UTF8 is refused, and nothing is created
 })
 
 t.test(
-  'a database that cannot be reached ends the start with one line that names the setting and holds no password',
+  'a database that refuses the service ends the start, and one that is away a command, with one line that names the setting and holds no password',
   async t => {
     const gone = new URL(url)
     gone.password = 'hunter2'
     const wrong = gone.href
     gone.port = '1'
-    for (const [DATABASE_URL, why] of [
+    for (const [DATABASE_URL, why, command = 'migrate'] of [
       [gone.href, /the database cannot be reached: connect ECONNREFUSED 127\.0\.0\.1:1/],
-      [wrong, /the database cannot be reached: password authentication failed for user "postgres"/],
-      [`${url}_`, /the database cannot be reached: database "\w+_" does not exist/],
+      [wrong, /the database cannot be reached: password authentication failed for user "postgres"/, 'serve'],
+      [`${url}_`, /the database cannot be reached: database "\w+_" does not exist/, 'serve'],
       ['postgres://u:hunter2@nowhere.invalid/d', /the database cannot be reached: getaddrinfo E\w+ nowhere\.invalid/]
     ] as const) {
       for (const MIGRATE of ['true', 'false']) {
-        const { code, stdout, stderr } = await heroes('serve', { DATABASE_URL, MIGRATE })
+        const { code, stdout, stderr } = await heroes(command, { DATABASE_URL, MIGRATE })
         t.strictSame({ code, stdout }, { code: 1, stdout: '' })
         t.match(stderr, new RegExp(`^heroes: DATABASE_URL cannot be used: ${why.source}\n$`))
         t.notMatch(stderr, 'hunter2')
@@ -193,6 +193,7 @@ t.test('--help lists the commands and every setting with its default', async t =
     HOST: '127.0.0.1',
     PORT: '3000',
     DATABASE_URL: '(unset)',
+    DATABASE_URL_FILE: '(unset)',
     DATA_DIR: './data',
     DATABASE_POOL: '10',
     DATABASE_PREPARE: 'true',
@@ -218,6 +219,8 @@ t.test('--help lists the commands and every setting with its default', async t =
     CORS_ORIGINS: '(unset)',
     TRUST_PROXY: 'false',
     METRICS_PORT: '(unset)',
+    METRICS_HOST: '(unset)',
+    KEEP_ALIVE_TIMEOUT: '72',
     WORKERS: '1',
     DRAIN_DELAY: '0',
     SERVICE_NAME: 'Heroes',

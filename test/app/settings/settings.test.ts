@@ -48,12 +48,15 @@ t.test('without any setting the defaults hold', async t => {
     trustProxy: false,
     corsOrigins: [],
     metricsPort: undefined,
+    metricsHost: '127.0.0.1',
+    keepAliveSeconds: 72,
     workers: 1,
     serviceName: 'Heroes',
     signupUrl: undefined,
     resetUrl: undefined,
     drainDelaySeconds: 0,
-    logLevel: 'info'
+    logLevel: 'info',
+    misspelt: []
   })
 })
 
@@ -81,6 +84,9 @@ t.test('each setting is read', async t => {
     { database: { ...database, pool: 3, prepare: false } }
   )
   read({ DRAIN_DELAY: '3600' }, { drainDelaySeconds: 3600 })
+  read({ KEEP_ALIVE_TIMEOUT: '620' }, { keepAliveSeconds: 620 })
+  read({ HOST: '::', METRICS_PORT: '1' }, { metricsHost: '::', metricsPort: 1 })
+  read({ HOST: '::', METRICS_PORT: '1', METRICS_HOST: '127.0.0.1' }, { metricsHost: '127.0.0.1' })
   read({ MIGRATE: 'false' }, { migrate: false })
   for (const publicUrl of ['https://example.com', 'http://localhost:3000', 'https://example.com/heroes']) {
     read({ PUBLIC_URL: publicUrl }, { publicUrl })
@@ -224,6 +230,7 @@ t.test('a bad value is refused with the name of the setting, the value and the v
     ['SIGNUP_URL', URLS, 'an http or https URL without user info, of at most 2000 characters'],
     ['RESET_URL', URLS, 'an http or https URL without user info, of at most 2000 characters'],
     ['DRAIN_DELAY', [...INTEGERS, '3601'], 'an integer from 0 to 3600'],
+    ['KEEP_ALIVE_TIMEOUT', [...INTEGERS, '0', '86401'], 'an integer from 1 to 86400'],
     ['LOG_LEVEL', ['verbose', 'INFO', ' '], 'one of trace, debug, info, warn, error, fatal, silent']
   ]
   for (const [name, values, expected] of refused) {
@@ -235,7 +242,7 @@ t.test('a bad value is refused with the name of the setting, the value and the v
   const tried = new Set(refused.map(([name]) => name))
   t.strictSame(
     settingNames().filter(name => !tried.has(name)),
-    ['HOST', 'DATABASE_URL', 'DATA_DIR', 'WORKERS'],
+    ['HOST', 'DATABASE_URL', 'DATABASE_URL_FILE', 'DATA_DIR', 'METRICS_HOST', 'WORKERS'],
     'these accept any text or have a test of their own'
   )
 })
@@ -304,6 +311,9 @@ t.test("a parameter of DATABASE_URL has libpq's meaning, is ignored or is refuse
     'target_session_attrs=any',
     'gssencmode=prefer',
     'gssencmode=disable',
+    'channel_binding=prefer',
+    'channel_binding=disable',
+    'load_balance_hosts=disable',
     ''
   ]
   for (const dropped of withoutEffect) {
@@ -330,7 +340,12 @@ t.test("a parameter of DATABASE_URL has libpq's meaning, is ignored or is refuse
   t.equal(read('connect_timeout=0').connectTimeoutSeconds, 2)
   const refused: [query: string, message: string | RegExp][] = [
     ['pool=3', /^DATABASE_URL has the parameter 'pool', which is not understood; those that are: sslmode, /],
-    ['channel_binding=require', /^DATABASE_URL has the parameter 'channel_binding', which is not understood; /],
+    ['schema=heroes', /'schema', which is not understood; write instead: options=-c search_path=NAME$/],
+    ['pgbouncer=true', /'pgbouncer', which is not understood; write instead: DATABASE_PREPARE=false$/],
+    [
+      'channel_binding=require',
+      "DATABASE_URL has a value of the parameter 'channel_binding' that is not understood; write instead: prefer, and sslmode=verify-full to keep out whoever stands in between"
+    ],
     ['__proto__=1', /^DATABASE_URL has the parameter '__proto__', which is not understood; /],
     ['Hunter2', /^DATABASE_URL has the parameter, which is not understood; /],
     ['gssencmode=require', "DATABASE_URL has a value of the parameter 'gssencmode' that is not understood"],
@@ -401,6 +416,111 @@ t.test('the refusal of a DATABASE_URL repeats nothing of it', async t => {
   }
 })
 
+t.test('sslcert and sslkey are files that belong together, and are shown to the server', async t => {
+  const folder = temporaryFolder(t)
+  const write = (name: string, content: string): string => {
+    writeFileSync(join(folder, name), content)
+    return encodeURIComponent(join(folder, name))
+  }
+  const read = (query: string) => readSettings({ DATABASE_URL: `postgres://h/d?sslmode=require&${query}` }).database
+  const { certificate, key } = createAuthority('Heroes').issue('heroes')
+  const [sslcert, sslkey] = [`sslcert=${write('cert', certificate)}`, `sslkey=${write('key', key)}`]
+  const both = `sslcert=${write('both', certificate + key)}&sslkey=${write('both', certificate + key)}`
+  t.match(read(`${sslcert}&${sslkey}`), { tls: { own: { certificate, key } } })
+  t.match(read(both), { tls: { own: { key: certificate + key } } })
+  const other = createAuthority('Heroes').issue('heroes').key
+  const half = "has only one of 'sslcert' and 'sslkey': name both"
+  for (const [query, reason] of [
+    [sslcert, half],
+    [sslkey, half],
+    [`${sslcert}&sslkey=none`, "has the parameter 'sslkey', whose file cannot be read (ENOENT)"],
+    [`sslcert=none&${sslkey}`, "has the parameter 'sslcert', whose file cannot be read (ENOENT)"],
+    [`sslcert=${write('bad', 'x')}&${sslkey}`, "has the parameter 'sslcert', whose file has no certificate as PEM"],
+    [
+      `${sslcert}&sslkey=${write('cert', certificate)}`,
+      "has the parameter 'sslkey', whose file has no key as PEM, or one with a passphrase"
+    ],
+    [
+      `${sslcert}&sslkey=${write('other', other)}`,
+      "has the parameter 'sslkey', whose file has another key than that of the certificate in 'sslcert'"
+    ]
+  ] as const) {
+    t.throws(() => read(query), new SettingError(`DATABASE_URL ${reason}`), query)
+  }
+})
+
+t.test('white space around DATABASE_URL does not count, nor in DATABASE_URL_FILE, which holds it', async t => {
+  const file = join(temporaryFolder(t), 'url')
+  const DATABASE_URL = 'postgres://u:p@h:1/d'
+  const { database } = readSettings({ DATABASE_URL })
+  const written = (content: string) => {
+    writeFileSync(file, content)
+    return readSettings({ DATABASE_URL_FILE: file }).database
+  }
+  t.strictSame(readSettings({ DATABASE_URL: ` ${DATABASE_URL}\t\r\n` }).database, database)
+  t.strictSame(written(DATABASE_URL), database)
+  t.strictSame(written(`\n ${DATABASE_URL}\n`), database)
+  t.strictSame(written('memory:\n'), { kind: 'memory' })
+  for (const [content, reason] of [
+    ['', 'must be memory: or a URL that begins with postgres:// or postgresql://'],
+    ['postgres://u:hunter2@h/d?pool=3', "has the parameter 'pool', which is not understood"]
+  ] as const) {
+    t.throws(() => written(content), { message: `DATABASE_URL_FILE is '${file}', whose content ${reason}` })
+  }
+  const absent = `${file}-absent`
+  t.throws(
+    () => readSettings({ DATABASE_URL_FILE: absent }),
+    new SettingError(`DATABASE_URL_FILE is '${absent}', whose content cannot be read (ENOENT)`)
+  )
+  t.throws(
+    () => readSettings({ DATABASE_URL, DATABASE_URL_FILE: file }),
+    { message: /^DATABASE_URL_FILE / },
+    'both at once are refused'
+  )
+  writeFileSync(file, DATABASE_URL)
+  const message = `DATABASE_URL_FILE is '${file}', but must be unset beside DATABASE_URL: set one of the two`
+  t.throws(() => readSettings({ DATABASE_URL, DATABASE_URL_FILE: file }), new SettingError(message))
+})
+
+t.test('a variable whose name is nearly that of a setting is taken for misspelt, and no other one', async t => {
+  const cases: [name: string, meant: string][] = [
+    ['HEROES_WRITE_SCOP', 'HEROES_WRITE_SCOPE'],
+    ['ACCES_TOKEN_TTL', 'ACCESS_TOKEN_TTL'],
+    ['DATABASE_URI', 'DATABASE_URL'],
+    ['DATABASE_URLS', 'DATABASE_URL'],
+    ['HEROES_WRITE_SC', 'HEROES_WRITE_SCOPE'],
+    ['TURST_PROXY', 'TRUST_PROXY'],
+    ['CORS_ORIGIN', 'CORS_ORIGINS'],
+    ['BODYMEM_ORY', 'BODY_MEMORY'],
+    ['METRIC_PORTS', 'METRICS_PORT']
+  ]
+  for (const [name, meant] of cases) t.strictSame(readSettings({ [name]: 'x' }).misspelt, [{ name, meant }], name)
+  const others = [
+    'DATABASE_URL',
+    'DATABASE_USER',
+    'DATABASE',
+    'DATA_DI',
+    'HEROES_WRITE_',
+    'METRICSPORT',
+    'CODE_TTL',
+    'database_url',
+    'NODE_ENV',
+    'PGHOST',
+    'METRICS_PORT_80_TCP',
+    'METRICS_SERVICE_HOST'
+  ]
+  for (const name of others) t.strictSame(checkSettings({ [name]: '1' }).settings.misspelt, [], name)
+})
+
+t.test('what Kubernetes sets for a Service of the name metrics is told as such', async t => {
+  t.throws(
+    () => readSettings({ METRICS_PORT: 'tcp://10.0.0.1:80' }),
+    new SettingError(
+      "METRICS_PORT is 'tcp://10.0.0.1:80', which Kubernetes sets for a Service of that name: set enableServiceLinks to false, or name it otherwise"
+    )
+  )
+})
+
 t.test('METRICS_PORT is another port than PORT, unless the system picks them', async t => {
   t.equal(readSettings({}).metricsPort, undefined)
   t.equal(readSettings({ METRICS_PORT: '9090' }).metricsPort, 9090)
@@ -437,7 +557,7 @@ t.test('WORKERS is a number, or auto for as many as cores, and more than 1 needs
 
 t.test('the help lists every setting with its default', async t => {
   const lines = settingsHelp().split('\n')
-  t.equal(lines.length, 34)
+  t.equal(lines.length, 37)
   for (const line of lines) t.match(line, /^ {2}[A-Z_]+ +\S+ +\S.+$/)
   t.match(settingsHelp(), /PORT +3000 /)
   t.match(settingsHelp(), /PUBLIC_URL +\(unset\) /)

@@ -72,6 +72,23 @@ t.test('when no host takes writes, that is the reason, whatever the others have'
   await t.rejects(answering(), { code: '28P01' }, 'the first reason otherwise')
 })
 
+t.test('that a host refuses the service says more than that others are starting', { buffered: true }, async t => {
+  const { first, second, answering } = await open(t)
+  first.refusal = '57P03'
+  second.refusal = '28P01'
+  for (const _ of [1, 2]) await t.rejects(answering(), { code: '28P01' })
+})
+
+t.test('a server that asks for a certificate is shown that of the service', { buffered: true }, async t => {
+  const authority = createAuthority('the authority of this test')
+  for (const own of [undefined, authority.issue('heroes')]) {
+    const { first, answering } = await open(t, { tls: { mode: 'require', own } })
+    first.certificate = authority.issue('127.0.0.1')
+    t.equal(await answering(), first)
+    t.strictSame(first.shown, [own && 'heroes'])
+  }
+})
+
 t.test('a server that refuses the connection is unavailable, whatever its reason', { buffered: true }, async t => {
   const { first, second, answering } = await open(t)
   for (const code of ['55000', '42501', 'XX000']) {
