@@ -16,6 +16,10 @@ export interface Observer {
   readonly onLookups?: ((count: number) => void) | undefined
   /** Gets the seconds that a password hash has waited for its turn. */
   readonly onHash?: ((waitedSeconds: number) => void) | undefined
+  /** Gets the seconds that a call has waited for a connection to a database server. */
+  readonly onWait?: ((seconds: number) => void) | undefined
+  /** Gets the seconds from the sending of a statement to its answer. */
+  readonly onStatement?: ((seconds: number) => void) | undefined
 }
 
 export interface Composition {
@@ -61,13 +65,27 @@ const afterEveryHost = async <T>(settings: DatabaseSettings, work: () => Promise
   }
 }
 
+/** No host of the database can be used at present. */
+export class AwayError extends UnusableSettingError {
+  /** What is wrong, as in `takes no writes`. */
+  readonly fault: string
+  /** Whether that may end without anybody's doing. False where a server refuses the service. */
+  readonly passes: boolean
+
+  constructor(why: string, reason: DomainError, passes: boolean) {
+    super('DATABASE_URL', why, reason)
+    this.fault = Object(reason.cause).code === '25006' ? 'takes no writes' : 'cannot be used yet'
+    this.passes = passes
+  }
+}
+
 /** The names of errors with which a server refuses the service for good. */
 const REFUSALS: ReadonlySet<unknown> = new Set(['UnfitDatabaseError', 'StatementError'])
 
 /**
  * Applies pending migrations, or with `MIGRATE=false` checks that none is pending. Resolves with what the database lacks
- * and the service can do without. Rejects with an {@link UnusableSettingError} when the database server cannot be reached,
- * is unfit, refuses a statement or lacks a migration.
+ * and the service can do without. Rejects with an {@link AwayError} when the database server cannot be reached, takes no
+ * writes or refuses the service, and with another {@link UnusableSettingError} when it is unfit or lacks a migration.
  */
 export const prepareSchema = async (
   { database }: Pick<Composition, 'database'>,
@@ -85,6 +103,8 @@ export const prepareSchema = async (
       throw new UnusableSettingError('DATABASE_PREPARE', `${cause.message}; it must be false then`)
     }
     const why = cause === undefined ? message : `${message}: ${cause.message}`
+    const { isRefusal } = await import('../adapters/postgres/database.js')
+    if (error instanceof DomainError) throw new AwayError(why, error, !isRefusal(error))
     throw new UnusableSettingError('DATABASE_URL', why, error)
   }
 }
@@ -123,16 +143,6 @@ export const prepareForWorkers = async (
   }
 }
 
-/** Whether {@link prepareSchema} failed for a database that is away or takes no writes, which may end. */
-export const mayPrepareLater = (error: unknown): boolean =>
-  error instanceof UnusableSettingError && error.reason instanceof DomainError
-
-/** Whether {@link prepareSchema} failed because the database, which answers, takes no writes (25006). */
-export const lacksWrites = (error: unknown): boolean => {
-  const { reason } = Object(error)
-  return reason instanceof DomainError && Object(reason.cause).code === '25006'
-}
-
 /**
  * Facts about a database, or why there are none: `absent` where the embedded one is yet to be made, `in use` where
  * another process has it.
@@ -163,6 +173,14 @@ export const inspectDatabase = async (settings: LastingDatabase): Promise<Inspec
   } finally {
     await database.close()
   }
+}
+
+/** Looks at each of several hosts by itself, whatever it is good for. None where there are no several hosts. */
+export const inspectHosts = async (
+  settings: Exclude<DatabaseSettings, { kind: 'memory' }>
+): Promise<readonly PromiseSettledResult<Inspected>[]> => {
+  if (settings.kind === 'embedded' || settings.hosts.length === 1) return []
+  return Promise.allSettled(settings.hosts.map(host => inspectDatabase({ ...settings, hosts: [host], target: 'any' })))
 }
 
 /** Whether an embedded database lies in the folder. Rejects with an {@link UnusableSettingError} when it cannot be read. */

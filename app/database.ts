@@ -63,7 +63,12 @@ export interface Inspection {
   readonly fullPageWrites: boolean
   /** False when a commit is acknowledged before it is on the disk. */
   readonly synchronousCommit: boolean
+  readonly autovacuum: boolean
   readonly sharedBufferBytes: number
+  /** Differs from server to server. */
+  readonly startedAt: string
+  /** In milliseconds, of this connection; 0 for none. */
+  readonly limits: { readonly statement: number; readonly lock: number }
   readonly connections: {
     /** As many as the role may open in this database, all processes together. */
     readonly most: number
@@ -85,6 +90,8 @@ export interface Inspection {
         readonly absent: readonly string[]
         /** Whether a copy into the database was begun and is not whole. */
         readonly halfCopied: boolean
+        /** The indexes that are not in the search path. */
+        readonly absentIndexes: readonly string[]
         readonly searchPath: string
       }
     | undefined

@@ -64,7 +64,8 @@ const ROOMS: Record<string, { readonly rooms: readonly string[]; readonly packag
       'app/compose.ts',
       'app/database.ts',
       'app/doctor',
-      'app/settings'
+      'app/settings',
+      'app/version.ts'
     ],
     packages: ['node:', 'fastify', 'pino', 'prom-client']
   },

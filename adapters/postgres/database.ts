@@ -18,7 +18,7 @@ import { createUserStore } from './users.js'
 
 export type { DatabaseClock } from './clock.js'
 export type { Connections } from './connection/driver.js'
-export { StatementError } from './connection/errors.js'
+export { isRefusal, StatementError } from './connection/errors.js'
 export type { ServerOptions } from './connection/server.js'
 export type { ServerAddress, Tls } from './connection/socket.js'
 export type { CopiedTable, CopyOptions } from './copy.js'
@@ -34,6 +34,10 @@ export type Database = Awaited<ReturnType<typeof openEmbedded>>
 export interface Observer {
   /** Gets the number of look-ups that left together. */
   readonly onLookups?: ((count: number) => void) | undefined
+  /** Gets the seconds that a call has waited for a connection to a server, also of one that got none. */
+  readonly onWait?: ((seconds: number) => void) | undefined
+  /** Gets the seconds from the sending of a statement to its answer. */
+  readonly onStatement?: ((seconds: number) => void) | undefined
 }
 
 /**
@@ -53,7 +57,7 @@ export const openServer = async (url: string, options: Partial<ServerOptions> & 
  */
 export const openEmbedded = async (folder: string, observer: Observer = {}) => {
   const { openFolder } = await import('./embedded/embedded.js')
-  return databaseOn(await openFolder(folder), observer)
+  return databaseOn(await openFolder(folder, observer.onStatement), observer)
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Driver, Run } from './connection/driver.js'
 import { StatementError } from './connection/errors.js'
-import { makeAny, RECORD, readState, TABLES, tablesChangedBy, tablesMadeBy } from './migrations.js'
+import { ABSENT, INDEXES, makeAny, RECORD, readState, TABLES, tablesChangedBy, tablesMadeBy } from './migrations.js'
 import { findNameIndex, lackAfter } from './name-index.js'
 
 /** What an operator may want to know of a database before a service relies on it. */
@@ -25,6 +25,7 @@ export const inspect = async (driver: Driver, separateReader: boolean) => {
   })
   const pending = state?.pending ?? []
   const toMake = tablesMadeBy(pending)
+  const [[absentIndexes] = []] = await write(`select ${ABSENT}`, [INDEXES.join()])
   return {
     version: String(row[0]),
     encoding: String(row[1]),
@@ -37,6 +38,11 @@ export const inspect = async (driver: Driver, separateReader: boolean) => {
     connections: { most: Number(row[6]), others: Number(row[7]) },
     encrypted: row[8] === true,
     takesWrites: row[9] === true,
+    autovacuum: row[10] === true,
+    // Differs from server to server, also where one is a copy of the other.
+    startedAt: String(row[11]),
+    // In milliseconds; 0 for none.
+    limits: { statement: Number(row[12]), lock: Number(row[13]) },
     mayMigrate: state !== undefined && (await mayMigrate(write, state)),
     nameIndex: await findNameIndex(write).catch(lackAfter),
     // Undefined when the role may not read which migrations were applied.
@@ -46,6 +52,7 @@ export const inspect = async (driver: Driver, separateReader: boolean) => {
       later: state.later,
       absent: state.absent,
       halfCopied: state.halfCopied,
+      absentIndexes: String(absentIndexes).split(',').filter(Boolean),
       searchPath: state.searchPath
     },
     missing: await readMissing(
@@ -74,7 +81,11 @@ const FACTS = `
     )::int8,
     (select count(datid) from pg_stat_activity where coalesce(application_name, '') <> 'heroes')::int8,
     coalesce((select ssl from pg_stat_ssl where pid = pg_backend_pid()), false),
-    not pg_is_in_recovery() and not current_setting('transaction_read_only')::boolean`
+    not pg_is_in_recovery() and not current_setting('transaction_read_only')::boolean,
+    current_setting('autovacuum')::boolean,
+    pg_postmaster_start_time()::text,
+    (select setting from pg_settings where name = 'statement_timeout')::int8,
+    (select setting from pg_settings where name = 'lock_timeout')::int8`
 
 /** Whether the role may make tables and indexes, if any ($2), change tables that are there ($1), and write the record. */
 const MAY_MIGRATE = `

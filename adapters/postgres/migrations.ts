@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { getTableName, is } from 'drizzle-orm'
-import { PgTable } from 'drizzle-orm/pg-core'
+import { getTableConfig, PgTable } from 'drizzle-orm/pg-core'
 import type { Driver, Run } from './connection/driver.js'
 import { isTooSlow } from './connection/errors.js'
 import { ADVISORY_LOCKS } from './long-writes.js'
@@ -17,10 +17,15 @@ export const RECORD = 'heroes_migration'
 export const COPY_MARK = 'copy '
 
 /** Every table of the schema, so that none can be forgotten. */
-export const TABLES = Object.values(schemaFile)
-  .filter(each => is(each, PgTable))
-  .map(getTableName)
-  .sort()
+const DECLARED = Object.values(schemaFile).filter(each => is(each, PgTable))
+export const TABLES = DECLARED.map(getTableName).sort()
+
+/** Every index of the schema, those of keys among them. */
+export const INDEXES = DECLARED.map(getTableConfig).flatMap(({ name, columns, indexes }) => [
+  `${name}_pkey`,
+  ...columns.flatMap(({ isUnique, uniqueName }) => (isUnique ? String(uniqueName) : [])),
+  ...indexes.map(({ config }) => String(config.name))
+])
 
 /** The database can be reached, but the service cannot use it. The message says what to do. */
 export class UnfitDatabaseError extends Error {

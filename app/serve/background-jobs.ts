@@ -12,13 +12,14 @@ const STOP_MILLISECONDS = 9000
 
 /**
  * Starts housekeeping and the look at the clocks, at once and then at intervals. A failure is logged, of an outage the
- * first one, and the next turn tries again. Returns what ends them: it resolves once none is running, or after nine
+ * first one, and the next turn tries again. `onFailure` gets every one of the housekeeping. Returns what ends them: it resolves once none is running, or after nine
  * seconds.
  */
 export const startBackgroundJobs = (
   useCases: Pick<UseCases, 'sweep'>,
   { clock }: Pick<Database, 'clock'>,
-  log: Pick<Logger, 'warn'>
+  log: Pick<Logger, 'warn'>,
+  onFailure: (error: unknown) => unknown = () => {}
 ): (() => Promise<void>) => {
   const stopping = new AbortController()
   let sweeping: Promise<void> | undefined
@@ -31,6 +32,7 @@ export const startBackgroundJobs = (
       const wasAway = isAway
       isAway = error instanceof DomainError && error.code === 'unavailable'
       if (!isAway || !wasAway) log.warn(error, 'a background job failed')
+      onFailure(error)
     }
   }
   const sweep = (): void => {

@@ -1,14 +1,14 @@
 import { hostname } from 'node:os'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type DestinationStream, type Logger, pino } from 'pino'
-import { DomainError, type Events, type SecurityEvent } from '../../core/index.js'
+import { DomainError, type Events, type Origin, type SecurityEvent } from '../../core/index.js'
 import type { Finding } from '../doctor/advice.js'
-import { traceIdOf } from '../http/client-address.js'
+import { addressOf, traceIdOf } from '../http/client-address.js'
 import type { Log } from '../http/http.js'
 import { CLIENT_LEFT, hasLeft, whenOver } from '../http/protocol/connections.js'
 import { createFailures } from './failures.js'
 import { createLimit } from './limit.js'
-import { createOutput } from './output.js'
+import { createOutput, type Output } from './output.js'
 
 /** What never became a request. */
 export interface UnparsedRequest {
@@ -21,6 +21,10 @@ export interface ProcessLog extends Log {
   readonly logger: Logger
   /** Logs what the parser of HTTP has refused, ten a second at most, and the number of the rest. */
   requestUnparsed(refusal: UnparsedRequest): void
+  /** Emits each event to `others`, and shows its client and its user in the line of its request. */
+  naming(others: Events): Events
+  /** How many lines nobody has read in time, so that they were dropped. */
+  linesDropped(): number
   /** Logs what has been counted and not logged yet. */
   readonly end: () => void
 }
@@ -32,16 +36,24 @@ const UNPARSED_LINES = 10
 export const createLog = (level: string, given?: DestinationStream, worker?: number): ProcessLog => {
   const writer = { pid: process.pid, hostname: hostname(), ...(worker !== undefined && { worker }) }
   const origin = JSON.stringify(writer).slice(1, -1)
-  const output = given ?? standardOutput(origin)
+  const output = given === undefined ? standardOutput(origin) : { write: given.write, dropped: () => 0 }
   const logger = pino({ level, base: writer, serializers: { err: describeError } }, output)
   const failures = createFailures(logger)
   const unparsed = createLimit(UNPARSED_LINES, 1, rest => {
     logger.info({ unparsed: rest, seconds: 1 }, 'more requests could not be read')
   })
+  const callers: Callers = new Map()
   return {
     logger,
     requestFailed: failures.log,
-    followRequest: logger.isLevelEnabled('info') ? requestLines(output, origin) : undefined,
+    followRequest: logger.isLevelEnabled('info') ? requestLines(output, origin, callers) : undefined,
+    naming: others => ({
+      emit(event) {
+        note(callers, event)
+        others.emit(event)
+      }
+    }),
+    linesDropped: output.dropped,
     requestUnparsed({ status, address }) {
       if (unparsed.pass()) logger.info({ address, status }, 'a request could not be read')
     },
@@ -54,7 +66,7 @@ export const createLog = (level: string, given?: DestinationStream, worker?: num
 
 // A write must never wait for whoever reads standard output. Node makes a pipe or socket non-blocking when
 // `process.stdout` is first read, which is here at the latest.
-const standardOutput = (origin: string): DestinationStream => {
+const standardOutput = (origin: string): Output => {
   const output = createOutput(process.stdout.fd, lines => describeDropped(lines, origin))
   process.on('exit', output.end)
   return output
@@ -78,20 +90,40 @@ export const whenAnswered = (
   whenOver(reply, () => tell(hasLeft(raw, request) ? CLIENT_LEFT : raw.statusCode, performance.now() - startedAt))
 }
 
+/** Of requests under way, by their ids: who they come from, as far as that is known. */
+type Callers = Map<string, { client?: string; user?: number }>
+
+/** What an event may have of a request. */
+type Named = Pick<Origin, 'requestId'> & { readonly client?: string; readonly user?: number | undefined }
+
+const note = (callers: Callers, { requestId, client, user }: Named): void => {
+  const caller = callers.get(String(requestId))
+  if (caller === undefined) return
+  if (client !== undefined) caller.client = client
+  if (user !== undefined) caller.user = user
+}
+
 // The line is built by hand in pino's format: with pino's own line the service keeps half of its rate, with this one
 // 0.7 of it. The line has no headers, bodies or query string, since they may hold a code, a token or a password.
 const requestLines =
-  (output: DestinationStream, origin: string) =>
-  (request: FastifyRequest, reply: FastifyReply): void =>
+  (output: DestinationStream, origin: string, callers: Callers) =>
+  (request: FastifyRequest, reply: FastifyReply): void => {
+    const caller = {}
+    callers.set(request.id, caller)
+    // Once the client has left, its address is gone. Node has none then, and Fastify's type does not say so.
+    const { address } = addressOf(String(request.ip))
     whenAnswered(request, reply, (status, milliseconds) => {
+      callers.delete(request.id)
       const path = JSON.stringify(request.url.replace(/[?#].*/, ''))
       const traceId = traceIdOf(request)
       const trace = traceId === undefined ? '' : `"traceId":"${traceId}",`
       const ms = Math.round(milliseconds * 100) / 100
+      const from = JSON.stringify({ address, ...caller, grant: request.grantId }).slice(1, -1)
       output.write(
-        `{"level":30,"time":${Date.now()},${origin},"reqId":"${request.id}",${trace}"method":"${request.method}","path":${path},"status":${status},"ms":${ms}}\n`
+        `{"level":30,"time":${Date.now()},${origin},"reqId":"${request.id}",${trace}${from},"method":"${request.method}","path":${path},"status":${status},"ms":${ms}}\n`
       )
     })
+  }
 
 /** Events that an operator should look at. */
 const WARNINGS = new Set<SecurityEvent['event']>(['login.throttled', 'grant.stolen'])

@@ -1,10 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { type Events, grantTypes, type SecurityEvent } from '../../core/index.js'
 import type { Composition } from '../compose.js'
 import type { Database } from '../database.js'
 import type { Log } from '../http/http.js'
 import type { Figures } from '../http/server.js'
-import { type UnparsedRequest, whenAnswered } from './log.js'
+import { version } from '../version.js'
+import { type ProcessLog, type UnparsedRequest, whenAnswered } from './log.js'
 
 /** The metrics of this process, in the words of Prometheus. */
 export type Metrics = ReturnType<typeof createMetrics>
@@ -18,9 +20,21 @@ export interface Sample {
   readonly values: readonly { readonly value: number }[]
 }
 
-export interface Watched extends Pick<Composition, 'hashesWaiting'> {
-  readonly database: Pick<Database, 'connections' | 'clock'>
+export interface Watched extends Pick<Composition, 'hashesWaiting'>, Pick<ProcessLog, 'linesDropped'> {
+  readonly database: Pick<Database, 'connections' | 'clock' | 'check'>
 }
+
+/** Less than the second within which a worker answers. */
+const CHECK_MILLISECONDS = 800
+
+const isUp = (check: () => Promise<void>): Promise<boolean> =>
+  Promise.race([
+    check().then(
+      () => true,
+      () => false
+    ),
+    sleep(CHECK_MILLISECONDS, false)
+  ])
 
 /** Methods that routes have. Any other one is `other`, so that callers cannot make new labels. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'])
@@ -105,6 +119,26 @@ export const createMetrics = () => {
     registers
   })
 
+  const databaseWait = new Histogram({
+    name: 'heroes_database_wait_seconds',
+    help: 'Seconds that a call waited for a connection to PostgreSQL.',
+    buckets: [0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 4],
+    registers
+  })
+  const statements = new Histogram({
+    name: 'heroes_statement_seconds',
+    help: 'Seconds from the sending of a statement to its answer.',
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+    registers
+  })
+  new Gauge({
+    name: 'heroes_build_info',
+    help: 'Always 1, with the version of the service.',
+    labelNames: ['version'],
+    aggregator: 'max',
+    registers
+  }).set({ version }, 1)
+
   const collect = async (): Promise<readonly Sample[]> => {
     const samples: Sample[] = await registry.getMetricsAsJSON()
     return samples.map(sample => ({ ...sample, aggregator: AGGREGATORS[sample.name] ?? sample.aggregator }))
@@ -113,6 +147,8 @@ export const createMetrics = () => {
   return {
     onHash: (seconds: number) => hashWait.observe(seconds),
     onLookups: (count: number) => batches.observe(count),
+    onWait: (seconds: number) => databaseWait.observe(seconds),
+    onStatement: (seconds: number) => statements.observe(seconds),
     onUnparsed: ({ status }: UnparsedRequest) => unparsed.inc({ status }),
 
     /** Counts logins, tokens and ended grants, and emits each event to `others`. */
@@ -141,13 +177,31 @@ export const createMetrics = () => {
     }),
 
     /** Begins to show what only the parts of the service know. */
-    watch({ hashesWaiting, database }: Watched): void {
+    watch({ hashesWaiting, linesDropped, database }: Watched): void {
       new Gauge({
         name: 'heroes_hash_queue_length',
         help: 'Password hashes that wait for their turn.',
         registers,
         collect() {
           this.set(hashesWaiting())
+        }
+      })
+      new Gauge({
+        name: 'heroes_database_up',
+        help: 'Whether the database can be used, as /health/ready judges it: 1, or 0.',
+        aggregator: 'min',
+        registers,
+        async collect() {
+          this.set(Number(await isUp(database.check)))
+        }
+      })
+      new Counter({
+        name: 'heroes_log_lines_dropped_total',
+        help: 'Lines of the log that nobody read in time.',
+        registers,
+        collect() {
+          this.reset()
+          this.inc(linesDropped())
         }
       })
       new Gauge({

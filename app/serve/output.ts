@@ -8,6 +8,8 @@ import { isatty } from 'node:tty'
 export interface Output {
   /** Takes a whole line, with its line feed. Never waits. */
   write(line: string): void
+  /** How many lines have been dropped. */
+  dropped(): number
   /**
    * Writes what is left, at the exit of the process. Gives up when the reader has left, when it takes nothing for a
    * second, and after five seconds.
@@ -39,7 +41,9 @@ export const createOutput = (descriptor: number, describeDropped: (lines: number
   /** The lines that are being written. A reader may have taken a part of the first. */
   let rest = Buffer.alloc(0)
   let waitingBytes = 0
+  /** Those of which no line has told yet. */
   let dropped = 0
+  let droppedBefore = 0
   let timer: NodeJS.Timeout | undefined
 
   const add = (line: string): void => {
@@ -49,6 +53,7 @@ export const createOutput = (descriptor: number, describeDropped: (lines: number
 
   const addDropped = (): void => {
     if (dropped > 0) add(describeDropped(dropped))
+    droppedBefore += dropped
     dropped = 0
   }
 
@@ -91,6 +96,7 @@ export const createOutput = (descriptor: number, describeDropped: (lines: number
       add(line)
       flushIn(BATCH_MILLISECONDS)
     },
+    dropped: () => droppedBefore + dropped,
     end() {
       const startedAt = performance.now()
       let takenAt = startedAt

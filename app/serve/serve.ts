@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Events } from '../../core/index.js'
-import { type Composition, compose, lacksWrites, mayPrepareLater, prepareSchema } from '../compose.js'
+import { type Composition, compose, prepareSchema } from '../compose.js'
 import { listenForCommands, type Reached } from '../control/service.js'
 import type { NameIndexLack } from '../database.js'
 import { keptSecret, lacksNameIndex, startWarnings } from '../doctor/advice.js'
@@ -14,6 +14,8 @@ import { isForTrials, registerFirstClient } from './first-client.js'
 import { listen, serveMetrics } from './listen.js'
 import { createLog, createSecurityLog, createWarn, type UnparsedRequest } from './log.js'
 import type { Metrics } from './metrics.js'
+import { createOutageWatch } from './outages.js'
+import { type Prepared, prepareLater, tryToPrepare } from './preparing.js'
 import { createServer, publicUrlOf } from './service.js'
 import type { Stop } from './stop.js'
 import type { WorkerItself } from './workers.js'
@@ -40,6 +42,7 @@ interface Parts {
   readonly composition: Composition
   readonly metrics: Metrics | undefined
   readonly stop: Stop
+  readonly prepare: () => Promise<Prepared<readonly NameIndexLack[]>>
   /** What the process is among the workers, if there are several. */
   readonly worker: WorkerItself | undefined
   readonly stdout: Output
@@ -51,27 +54,40 @@ const serveUntil = async (stop: Stop, settings: Settings, stdout: Output, worker
   const composition = await compose(settings, metrics)
   try {
     // The schema may have to wait minutes for another instance's migration. A signal ends the wait.
-    const preparing = prepare(composition, settings, worker !== undefined)
+    // A worker may take the place of another, long after the service has been ready. Whether the server refuses the service
+    // at the start is judged by the first process.
+    const prepare = () => tryToPrepare(() => prepareSchema(composition, settings), worker !== undefined)
+    const preparing = prepare()
     await Promise.race([preparing, stop.signalled])
-    if (!stop.asked()) await runServer({ settings, composition, metrics, worker, stdout, stop }, await preparing)
+    if (!stop.asked())
+      await runServer({ settings, composition, metrics, worker, stdout, stop, prepare }, await preparing)
   } finally {
     await composition.database.close()
   }
 }
 
-/** From the listener's begin to the end of the drain. `lacks`: what the database lacks; undefined when it is yet to be prepared. */
-const runServer = async (parts: Parts, lacks: readonly NameIndexLack[] | undefined): Promise<void> => {
-  const { settings, composition, metrics, worker, stdout, stop } = parts
+/** From the listener's begin to the end of the drain. `prepared`: what the database lacks, or why it is yet to be prepared. */
+const runServer = async (parts: Parts, prepared: Prepared<readonly NameIndexLack[]>): Promise<void> => {
+  const { settings, composition, metrics, worker, stdout, stop, prepare } = parts
   const { database, createUseCases } = composition
   const log = createLog(settings.logLevel, undefined, worker?.number)
   const warn = createWarn(log.logger)
   const securityLog = createSecurityLog(log.logger)
-  const events = metrics?.counting(securityLog) ?? securityLog
+  const logged = log.naming(securityLog)
+  const events = metrics?.counting(logged) ?? logged
   const useCases = createUseCases(events)
   const ready = (): Promise<void> => (stop.asked() ? Promise.reject(ENDING) : database.check())
   let { port } = settings
   const publicUrl = (): string => publicUrlOf(settings, port)
-  const measured = metrics?.measuring(log) ?? log
+  const watchOutage = createOutageWatch(database.check, stop, log.logger)
+  let isPrepared = false
+  const watched: typeof log = {
+    ...log,
+    requestFailed(error, ...request) {
+      if (isPrepared) void watchOutage(error)
+      log.requestFailed(error, ...request)
+    }
+  }
   const onUnparsed = (refusal: UnparsedRequest): void => {
     log.requestUnparsed(refusal)
     metrics?.onUnparsed(refusal)
@@ -80,7 +96,7 @@ const runServer = async (parts: Parts, lacks: readonly NameIndexLack[] | undefin
   const http = createServer(settings, {
     useCases,
     isSlowSearch: database.isSlowSearch,
-    log: measured,
+    log: metrics?.measuring(watched) ?? watched,
     publicUrl,
     ready,
     maxConnections,
@@ -89,15 +105,12 @@ const runServer = async (parts: Parts, lacks: readonly NameIndexLack[] | undefin
   const drain = createDrain(http)
   // One worker does for all what is to be done once.
   const isFirst = worker === undefined || worker.number === 1
-  const warnOfLacks = (found: readonly NameIndexLack[] | undefined): void => {
-    if (isFirst) found?.map(lacksNameIndex).forEach(warn)
-  }
   /** What ends before the metrics do. */
   const ends: (() => Promise<void>)[] = [drain]
   let stopMetrics: (() => Promise<void>) | undefined
   try {
-    port = await listen(http, settings.host, 'PORT', port)
-    metrics?.watch(composition)
+    port = await listen(http, settings.host, port)
+    metrics?.watch({ ...composition, linesDropped: log.linesDropped })
     if (metrics !== undefined) {
       stopMetrics = worker?.share(metrics.collect) ?? (await serveMetrics(metrics.read, settings, log))
     }
@@ -109,16 +122,20 @@ const runServer = async (parts: Parts, lacks: readonly NameIndexLack[] | undefin
     if (worker === undefined) startWarnings(settings).forEach(warn)
     const few = fewConnections(maxConnections)
     if (isFirst && few !== undefined) warn(few)
-    if (isFirst) ends.push(startBackgroundJobs(useCases, database, log.logger))
-    warnOfLacks(lacks)
     if (instructions) {
       // Whoever reads standard output may have left, which must not end the service.
       stdout.on('error', () => {}).write(instructions)
       if (stdout.isTTY !== true) warn(keptSecret(settings))
     }
-    if (lacks === undefined) {
-      await Promise.race([prepareLater(composition, settings, stop, log.logger).then(warnOfLacks), stop.signalled])
+    const begin = async (): Promise<void> => {
+      const lacks = await prepareLater(prepared, prepare, stop, isFirst ? log.logger : undefined)
+      if (lacks === undefined || stop.asked()) return
+      isPrepared = true
+      if (!isFirst) return
+      ends.push(startBackgroundJobs(useCases, database, log.logger, watchOutage))
+      lacks.map(lacksNameIndex).forEach(warn)
     }
+    await Promise.race([begin(), stop.signalled])
     await stop.signalled
     await delayDrain(stop, settings, log.logger)
     log.logger.info('shutting down')
@@ -129,43 +146,6 @@ const runServer = async (parts: Parts, lacks: readonly NameIndexLack[] | undefin
     securityLog.end()
     log.end()
   }
-}
-
-/**
- * What the database lacks. Undefined when nothing could be prepared and the process serves nevertheless: the database answers
- * and takes no writes, or is away where a worker takes the place of another. The first workers start only after
- * `prepareForWorkers` has reached the database.
- */
-const prepare = (
-  composition: Composition,
-  settings: Settings,
-  isWorker: boolean
-): Promise<readonly NameIndexLack[] | undefined> =>
-  prepareSchema(composition, settings).catch((error: unknown) => {
-    if (isWorker ? mayPrepareLater(error) : lacksWrites(error)) return undefined
-    throw error
-  })
-
-const RETRY_MILLISECONDS = 1000
-
-/**
- * Prepares the schema once the database takes writes. Resolves with what the database lacks, undefined after a signal.
- * Rejects when it turns out to be unfit.
- */
-const prepareLater = async (
-  composition: Composition,
-  settings: Settings,
-  stop: Stop,
-  log: Pick<Logger, 'info' | 'warn'>
-): Promise<readonly NameIndexLack[] | undefined> => {
-  log.warn('the database takes no writes; until it does, requests that need it are answered with 503')
-  let lacks: readonly NameIndexLack[] | undefined
-  while (lacks === undefined && !stop.asked()) {
-    await sleep(RETRY_MILLISECONDS, undefined, { ref: false })
-    lacks = await prepare(composition, settings, true)
-  }
-  if (lacks !== undefined) log.info('the database takes writes')
-  return lacks
 }
 
 /** Lets commands reach the embedded database, which this process has for itself. Resolves to what ends that. */

@@ -32,8 +32,15 @@ export interface World {
   listening(): void
   /** Called at the end, when no worker runs any more. The exit code is 0 when each that was asked to end did well. */
   ended(exitCode: number): void
-  /** Called at the end in place of `ended`: no worker could be started, so that none ever listened. */
+  /** Called at the end in place of `ended`: no worker ever listened, or the supervision was told to fail. */
   failed(reason: Error): void
+}
+
+export interface Supervision {
+  /** Asks every worker to end; a second call ends the wait for `DRAIN_DELAY`. */
+  stop(): void
+  /** Asks every worker to end, because the service turns out to be of no use. Ends with `failed`. */
+  fail(reason: Error): void
 }
 
 /** A worker that has listened for so long is well, whatever happened to those before it. */
@@ -55,10 +62,9 @@ interface Place {
 
 /**
  * Keeps so many workers running until it is stopped. A worker that ends is replaced at once, and when the replacement
- * ends before it was well, or without having listened, after a pause that grows from half a second to ten. Returns what
- * asks every worker to end; a second call ends the wait for `DRAIN_DELAY`.
+ * ends before it was well, or without having listened, after a pause that grows from half a second to ten.
  */
-export const supervise = (count: number, drainDelaySeconds: number, world: World): (() => void) => {
+export const supervise = (count: number, drainDelaySeconds: number, world: World): Supervision => {
   const places = Array.from({ length: count }, (_, index): Place => ({ number: index + 1, ended: 0 }))
   let stopping = false
   let exitCode = 0
@@ -127,12 +133,22 @@ export const supervise = (count: number, drainDelaySeconds: number, world: World
     else place.timer = setTimeout(start, pause, place)
   }
 
-  places.forEach(start)
-  return () => {
+  const stop = (): void => {
     const delay = stopping ? 0 : drainDelaySeconds * 1000
     clearTimeout(killing)
     killing = setTimeout(endAll, delay + STOP_MILLISECONDS, 'kill')
     endAll('stop')
+  }
+
+  places.forEach(start)
+  return {
+    stop,
+    fail(reason) {
+      failure ??= reason
+      stop()
+      // None was ready, so nobody has to notice that they are not.
+      stop()
+    }
   }
 }
 

@@ -1,10 +1,11 @@
 import cluster, { type Worker as ClusterWorker } from 'node:cluster'
-import { lacksWrites, prepareForWorkers } from '../compose.js'
+import { prepareForWorkers } from '../compose.js'
 import { startWarnings } from '../doctor/advice.js'
 import type { ServerSettings, Settings } from '../settings/settings.js'
 import { pickPort, serveMetrics } from './listen.js'
 import { createLog, createWarn } from './log.js'
 import type { Sample } from './metrics.js'
+import { prepareLater, tryToPrepare } from './preparing.js'
 import { createStop, type Stop } from './stop.js'
 import { type Reports, supervise, type Worker } from './supervisor.js'
 import type { WorkerMetrics } from './worker-metrics.js'
@@ -79,13 +80,11 @@ const report = (told: Report): Promise<void> =>
 
 /**
  * Prepares the database, then runs the workers until it is asked to stop. Resolves to the exit code. Rejects when the
- * service cannot start.
+ * service cannot start, also when that turns out only after the workers had to wait for the database.
  */
 export const superviseWorkers = async (settings: Settings, server: ServerSettings, stop: Stop): Promise<number> => {
-  // Each worker waits by itself for a database that takes no writes.
-  await prepareForWorkers(settings, server, stop.signalled).catch((error: unknown) => {
-    if (!lacksWrites(error)) throw error
-  })
+  const prepare = () => tryToPrepare(() => prepareForWorkers(settings, server, stop.signalled), false)
+  const prepared = await prepare()
   if (stop.asked()) return 0
   // The kernel gives a connection to whichever worker is free to take it.
   cluster.schedulingPolicy = cluster.SCHED_NONE
@@ -99,15 +98,17 @@ export const superviseWorkers = async (settings: Settings, server: ServerSetting
     const port = settings.port === 0 ? await pickPort(settings.host) : settings.port
     const env = { PORT: String(port), WORKERS: String(settings.workers) }
     return await new Promise<number>((ended, failed) => {
-      const stopAll = supervise(settings.workers, settings.drainDelaySeconds, {
+      const supervision = supervise(settings.workers, settings.drainDelaySeconds, {
         fork: (number, reports) => fork({ ...env, [NUMBER]: String(number) }, reports, metrics),
         log: log.logger,
         listening: () => startWarnings(settings).forEach(createWarn(log.logger)),
         ended,
         failed
       })
-      void stop.signalled.then(stopAll)
-      stop.again.addEventListener('abort', stopAll)
+      void stop.signalled.then(supervision.stop)
+      stop.again.addEventListener('abort', supervision.stop)
+      // Each worker waits by itself, and the first of them logs it.
+      prepareLater(prepared, prepare, stop, undefined).catch(supervision.fail)
     })
   } finally {
     // The last of all, so that the drain can be watched.

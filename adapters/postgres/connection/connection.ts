@@ -14,6 +14,8 @@ export interface ConnectionOptions {
   /** True for a connection that look-ups alone use. */
   readonly lookups: boolean
   readonly readClock: (ask: Ask) => Promise<void>
+  /** Gets the seconds from the sending of a statement to its answer. */
+  readonly onStatement?: ((seconds: number) => void) | undefined
 }
 
 /**
@@ -38,7 +40,8 @@ export interface Connection {
 }
 
 /** Opens the connection at once. */
-export const openConnection = (hosts: Hosts, { prepare, lookups, readClock }: ConnectionOptions): Connection => {
+export const openConnection = (hosts: Hosts, options: ConnectionOptions): Connection => {
+  const { prepare, lookups, readClock, onStatement } = options
   const ended = new AbortController()
   let client: Client | undefined
   let plansEndAt = Number.POSITIVE_INFINITY
@@ -74,6 +77,7 @@ export const openConnection = (hosts: Hosts, { prepare, lookups, readClock }: Co
     return new Promise((resolve, reject) => {
       if (ended.signal.aborted) return reject(connectionLost())
       running = reject
+      const sentAt = performance.now()
       const stop = startTimer(silence, () => {
         drop()
         hosts.leaveIdle(address)
@@ -81,6 +85,7 @@ export const openConnection = (hosts: Hosts, { prepare, lookups, readClock }: Co
       const answered = (): void => {
         stop()
         running = undefined
+        onStatement?.((performance.now() - sentAt) / 1000)
       }
       client.run(text, values).then(
         ({ rows }) => {

@@ -1,5 +1,5 @@
 import type { Ask } from '../clock.js'
-import { isReadOnly, mayDependOnEncryption, refusedConnection, refusesParameters } from './errors.js'
+import { isReadOnly, isRefusal, mayDependOnEncryption, refusedConnection, refusesParameters } from './errors.js'
 import type { Hosts } from './hosts.js'
 import { orConnectTimeout } from './limits.js'
 import { findPooling, STATEMENTS_LOST } from './pooler.js'
@@ -44,7 +44,7 @@ export const openOnFirst = async (hosts: Hosts, options: OpeningOptions): Promis
         return { client: await open(hosts, { address, encryption, withLimits: options.prepare }, options), address }
       } catch (error) {
         if (options.signal.aborted) throw connectionLost()
-        if (failure === undefined || saysMore(error)) failure = error
+        if (failure === undefined || weight(error) > weight(failure)) failure = error
         if (!mayDependOnEncryption(error)) break
       }
     }
@@ -53,8 +53,11 @@ export const openOnFirst = async (hosts: Hosts, options: OpeningOptions): Promis
   throw refusedConnection(failure)
 }
 
-/** That a host answers and cannot be used says more than that others do not answer. */
-const saysMore = (error: unknown): boolean => isReadOnly(error) || Object(error).code === STATEMENTS_LOST
+/** That a host takes no writes, or is behind a pooler of no use, says more than that it refuses the service; and that says more than that others do not answer. */
+const weight = (error: unknown): number => {
+  if (isReadOnly(error) || Object(error).code === STATEMENTS_LOST) return 2
+  return isRefusal(error) ? 1 : 0
+}
 
 /** Most poolers refuse limits at the start of a connection: they cannot keep those of their clients apart. */
 const open = (hosts: Hosts, way: Way, options: OpeningOptions): Promise<Client> =>

@@ -12,6 +12,10 @@ export interface ServerOptions extends HostsOptions {
   readonly pool: number
   /** False behind a transaction-mode pooler such as PgBouncer. */
   readonly prepare: boolean
+  /** Gets the seconds that a call has waited for a connection, also of one that got none. */
+  readonly onWait?: ((seconds: number) => void) | undefined
+  /** Gets the seconds from the sending of a statement to its answer. */
+  readonly onStatement?: ((seconds: number) => void) | undefined
 }
 
 /** Of so many connections, this many are for look-ups alone: three of the usual ten. */
@@ -21,7 +25,8 @@ const lookupsOf = (size: number): number => (size === 1 ? 0 : Math.min(3, Math.m
  * Connects when the first statement is sent, and again after a connection was lost. While the server is down, only the
  * statements fail.
  */
-export const connectServer = (url: string, { pool: size, prepare, ...options }: ServerOptions): Driver => {
+export const connectServer = (url: string, options: ServerOptions): Driver => {
+  const { pool: size, prepare, onWait, onStatement } = options
   const hosts = createHosts(url, options)
   const clock = createDatabaseClock(() =>
     forLookups.use({ name: 'clock', milliseconds: LIMITS.call, urgent: true }, connection =>
@@ -29,11 +34,30 @@ export const connectServer = (url: string, { pool: size, prepare, ...options }: 
     )
   )
   const createPoolOf = (count: number, lookups: boolean): Pool =>
-    createPool(count, () => openConnection(hosts, { prepare, lookups, readClock: clock.read }))
+    createPool(count, () => openConnection(hosts, { prepare, lookups, readClock: clock.read, onStatement }))
 
   const lookups = lookupsOf(size)
   const forOthers = createPoolOf(size - lookups, false)
   const forLookups = lookups > 0 ? createPoolOf(lookups, true) : forOthers
+  /** Rejects when the time is over, and with translated errors. The code tells of work that has not begun. */
+  const useInTime = <T>(pool: Pool, call: Call, work: (connection: Connection) => Promise<T>): Promise<T> => {
+    const askedAt = performance.now()
+    let begun = false
+    const noteWait = (): void => {
+      if (!begun) onWait?.((performance.now() - askedAt) / 1000)
+    }
+    const begin = (connection: Connection): Promise<T> => {
+      noteWait()
+      begun = true
+      return work(connection)
+    }
+    return within(call.milliseconds, pool.use(call, begin), () => {
+      noteWait()
+      return begun ? unavailable(new StatementError(`no answer within ${call.milliseconds} ms`, undefined)) : tooLate()
+    }).catch((error: unknown) => {
+      throw translate(error)
+    })
+  }
   const runOn =
     (pool: Pool, urgent: boolean): Run =>
     (text, values) =>
@@ -78,18 +102,4 @@ const transact = async <T>(connection: Connection, patient: boolean, work: (run:
     await run('rollback', []).catch(() => connection.drop())
     throw error
   }
-}
-
-/** Rejects when the time is over, and with translated errors. The code tells of work that has not begun. */
-const useInTime = <T>(pool: Pool, call: Call, work: (connection: Connection) => Promise<T>): Promise<T> => {
-  let begun = false
-  const begin = (connection: Connection): Promise<T> => {
-    begun = true
-    return work(connection)
-  }
-  return within(call.milliseconds, pool.use(call, begin), () =>
-    begun ? unavailable(new StatementError(`no answer within ${call.milliseconds} ms`, undefined)) : tooLate()
-  ).catch((error: unknown) => {
-    throw translate(error)
-  })
 }

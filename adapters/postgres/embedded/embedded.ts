@@ -9,12 +9,21 @@ import { FolderError, isCluster, lockFolder, REPAIR } from './folder.js'
 /**
  * Opens the database in the folder, or makes one if there is none. Rejects with a {@link FolderError} when another
  * process uses the folder, when the database in it is not whole, and when the folder cannot be read or written.
+ * `onStatement` gets the seconds that a statement took.
  */
-export const openFolder = async (folder: string): Promise<Driver> => {
+export const openFolder = async (folder: string, onStatement?: (seconds: number) => void): Promise<Driver> => {
   const absolute = resolve(folder)
   const unlock = await orUnusable(absolute, () => lockFolder(absolute))
   try {
     const { current, end } = await openEngine(join(absolute, 'postgres'))
+    const runOn =
+      (engine: Engine, on: Engine | Transaction = engine): Run =>
+      async (text, values) => {
+        const sentAt = performance.now()
+        const { rows } = await translated(engine, () => on.query<unknown[]>(text, [...values], { rowMode: 'array' }))
+        onStatement?.((performance.now() - sentAt) / 1000)
+        return rows
+      }
     const run: Run = async (text, values) => runOn(await current())(text, values)
     // After a failure the next turn tries again.
     const timer = setInterval(() => Promise.allSettled([shortenLog(run)]), LOG_MILLISECONDS).unref()
@@ -173,11 +182,6 @@ const orFolderError = async <T>(work: () => Promise<T>, describe: (reason: strin
 }
 
 const messageOf = (error: unknown): string => String(Object(error).message)
-
-const runOn =
-  (engine: Engine, on: Engine | Transaction = engine): Run =>
-  async (text, values) =>
-    (await translated(engine, () => on.query<unknown[]>(text, [...values], { rowMode: 'array' }))).rows
 
 /** After a crash the error is `unavailable`, because the statement may have taken effect or not. */
 const translated = async <T>(engine: Engine, work: () => Promise<T>): Promise<T> => {

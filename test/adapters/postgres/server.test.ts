@@ -33,6 +33,30 @@ const open = async (t: Test, prepare = async (_url: string): Promise<void> => {}
   return { url, sql, stores: database.stores, waiting }
 }
 
+t.test('whoever observes a server gets each statement, and each wait for a connection, in vain too', async t => {
+  const { url, drop } = await createDatabase()
+  t.teardown(drop)
+  const [waits, statements]: number[][] = [[], []]
+  const observer = {
+    onWait: (seconds: number) => void waits?.push(seconds),
+    onStatement: (seconds: number) => void statements?.push(seconds)
+  }
+  const database = await openServer(url, { pool: 1, prepare: true, ...observer })
+  t.teardown(() => database.close())
+  await database.migrate()
+  const before = [Number(waits?.length), Number(statements?.length)]
+  t.ok(before.every(count => count > 0))
+  const holding = postgres(url, { max: 1, onnotice: () => {} })
+  await holding.begin(async locked => {
+    await locked`lock table hero in access exclusive mode`
+    const [first, second] = [database.stores.heroes.find(1), database.stores.users.find(1)]
+    await Promise.allSettled([first, second])
+  })
+  await holding.end()
+  t.ok(Number(waits?.length) >= Number(before[0]) + 2)
+  t.ok([waits, statements].flat().every(seconds => Number(seconds) >= 0 && Number(seconds) < 60))
+})
+
 // The update is that of a revocation and of a new password, held open: what does not wait for its end has not seen it.
 t.test('a login that meets the end of all logins of its user waits for it, and is not stored', async t => {
   const { sql, stores, waiting } = await open(t)

@@ -26,7 +26,7 @@ t.test('a request is logged in one line, without its query string', async t => {
   const before = Date.now()
   await http.inject({ url: '/sample/1?password=secret', headers: { authorization: 'Bearer secret' } })
   const [line = {}, ...others] = take()
-  t.strictSame(steady(line), { level: 30, method: 'GET', path: '/sample/1', status: 200 })
+  t.strictSame(steady(line), { level: 30, address: '127.0.0.1', method: 'GET', path: '/sample/1', status: 200 })
   t.equal(line.pid, process.pid)
   t.match(line.reqId, /^req-/)
   t.type(line.ms, 'number')
@@ -34,13 +34,40 @@ t.test('a request is logged in one line, without its query string', async t => {
   t.strictSame(others, [])
 
   await http.inject({ method: 'PUT', url: '/nothing/%zz?secret' })
-  t.strictSame(take().map(steady), [{ level: 30, method: 'PUT', path: '/nothing/%25zz', status: 404 }])
+  t.strictSame(take().map(steady), [
+    { level: 30, address: '127.0.0.1', method: 'PUT', path: '/nothing/%25zz', status: 404 }
+  ])
   await http.inject({ method: 'POST', url: '/sample', headers: JSON_TYPE, payload: '{' })
-  t.strictSame(take().map(steady), [{ level: 30, method: 'POST', path: '/sample', status: 400 }])
+  t.strictSame(take().map(steady), [{ level: 30, address: '127.0.0.1', method: 'POST', path: '/sample', status: 400 }])
 
   const send = await listen(http)
   await send('GET http://user:secret@a/sample?secret HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n')
-  t.strictSame(take().map(steady), [{ level: 30, method: 'GET', path: '/sample', status: 200 }])
+  t.strictSame(take().map(steady), [{ level: 30, address: '127.0.0.1', method: 'GET', path: '/sample', status: 200 }])
+})
+
+t.test('the line of a request has its address, and the client and the user where events tell of them', async t => {
+  const { log, take } = recordLog('info')
+  const { emit } = log.naming(createSecurityLog(log.logger))
+  const http = createTestHttp({ log, trustProxy: '127.0.0.1' })
+  t.teardown(() => http.close())
+  const grant = 'e3b0c442-98fc-4c14-9afb-f4c8996fb924'
+  http.get('/login', async ({ id: requestId }) => {
+    emit({ event: 'login.failed', reason: 'wrong_password', user: 7, requestId })
+    emit({ event: 'token.issued', reason: 'password', client: 'app', user: 7, grant, requestId })
+    emit({ event: 'token.issued', reason: 'client_credentials', client: 'robot', user: undefined, grant, requestId })
+  })
+  http.get('/bearer', async request => {
+    request.grantId = grant
+  })
+  const lineOf = async (url: string) => {
+    await http.inject({ url, headers: { 'x-forwarded-for': '2001:db8:1:2:3::4' } })
+    return steady(take().at(-1) ?? {})
+  }
+  const line = { level: 30, address: '2001:db8:1:2::/64', method: 'GET', status: 200 }
+  t.strictSame(await lineOf('/login'), { ...line, path: '/login', client: 'robot', user: 7 })
+  t.strictSame(await lineOf('/bearer'), { ...line, path: '/bearer', grant }, 'nor of another request')
+  emit({ event: 'user.registered', user: 8, requestId: 'req-of-nobody' })
+  t.match(take(), [{ event: 'user.registered', user: 8 }], 'a request that is over has its line')
 })
 
 t.test('an event is written from its own level on', async t => {

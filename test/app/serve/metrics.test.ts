@@ -128,9 +128,15 @@ t.test('what never became a request is counted by the status of its refusal', as
   ])
 })
 
+const QUIET = {
+  hashesWaiting: () => 0,
+  linesDropped: () => 0,
+  database: { connections: () => undefined, clock: undefined, check: async () => {} }
+}
+
 t.test('where there is no other clock its offset is 0', async t => {
   const { metrics, read } = await createMeasured()
-  metrics.watch({ hashesWaiting: () => 0, database: { connections: () => undefined, clock: undefined } })
+  metrics.watch({ ...QUIET, database: { ...QUIET.database, clock: undefined } })
   t.strictSame(await read('heroes_clock_offset_seconds'), ['heroes_clock_offset_seconds 0'])
 })
 
@@ -139,9 +145,11 @@ t.test('the figures of the adapters are read when somebody asks for them', async
   let waiting = 0
   let connections: { busy: number; idle: number; lookups: number } | undefined
   let offset = 0
+  const clock = { now: () => new Date(), offsetSeconds: () => offset }
   metrics.watch({
+    ...QUIET,
     hashesWaiting: () => waiting,
-    database: { connections: () => connections, clock: { now: () => new Date(), offsetSeconds: () => offset } }
+    database: { ...QUIET.database, connections: () => connections, clock }
   })
   const { database } = await compose(readSettings({ DATABASE_URL: 'memory:' }))
   t.equal(database.connections(), undefined, 'nor has memory')
@@ -163,6 +171,27 @@ t.test('the figures of the adapters are read when somebody asks for them', async
   t.strictSame(await read('heroes_hash_wait_seconds_sum'), ['heroes_hash_wait_seconds_sum 0.02'])
   t.strictSame(await read('heroes_lookup_batch_size_bucket{le="4"}'), ['heroes_lookup_batch_size_bucket{le="4"} 0'])
   t.strictSame(await read('heroes_lookup_batch_size_bucket{le="8"}'), ['heroes_lookup_batch_size_bucket{le="8"} 1'])
+})
+
+t.test('figures say whether the database can be used, how long it takes, and what the log has lost', async t => {
+  const { metrics, read } = await createMeasured()
+  let check = async (): Promise<void> => {}
+  let dropped = 0
+  metrics.watch({ ...QUIET, linesDropped: () => dropped, database: { ...QUIET.database, check: () => check() } })
+  t.strictSame(await read('heroes_database_up'), ['heroes_database_up 1'])
+  t.strictSame(await read('heroes_log_lines_dropped_total'), ['heroes_log_lines_dropped_total 0'])
+  check = () => Promise.reject(new Error('away'))
+  dropped = 12
+  t.strictSame(await read('heroes_database_up'), ['heroes_database_up 0'])
+  t.strictSame(await read('heroes_log_lines_dropped_total'), ['heroes_log_lines_dropped_total 12'])
+  t.strictSame(await read('heroes_log_lines_dropped_total'), ['heroes_log_lines_dropped_total 12'], 'also once more')
+  check = () => new Promise(() => {})
+  t.strictSame(await read('heroes_database_up'), ['heroes_database_up 0'], 'one that hangs cannot be used')
+  metrics.onWait(0.2)
+  metrics.onStatement(0.003)
+  t.strictSame(await read('heroes_database_wait_seconds_sum'), ['heroes_database_wait_seconds_sum 0.2'])
+  t.strictSame(await read('heroes_statement_seconds_sum'), ['heroes_statement_seconds_sum 0.003'])
+  t.match(await read('heroes_build_info'), [/^heroes_build_info\{version="\d+\.\d+\.\d+"\} 1$/])
 })
 
 t.test('forwarded headers on the server of the figures are not warned of: it looks at no address', async t => {
@@ -206,6 +235,9 @@ t.test('METRICS_PORT is a listener of its own, which shows what PostgreSQL is as
   t.match(body, /^heroes_lookup_batch_size_sum [1-9]/m)
   t.match(body, /^heroes_database_connections\{state="lookups"\} 1$/m)
   t.match(body, /^heroes_hash_queue_length 0$/m)
+  t.match(body, /^heroes_database_up 1$/m)
+  t.match(body, /^heroes_database_wait_seconds_count [1-9]/m)
+  t.match(body, /^heroes_statement_seconds_count [1-9]/m)
   t.match(body, /^heroes_hash_wait_seconds_count 1$/m)
   t.equal(await service.stop(), 0)
 })

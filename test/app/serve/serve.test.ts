@@ -9,7 +9,7 @@ import { heroes } from '../../support/command.js'
 import { startFakeServer } from '../../support/fake-server.js'
 import { holdFile, withHeldFiles } from '../../support/held-file.js'
 import { listenUntilEnd } from '../../support/ports.js'
-import { createDatabase, setDatabase } from '../../support/postgres.js'
+import { createDatabase, setDatabase, startServer } from '../../support/postgres.js'
 import {
   ask,
   firstClient,
@@ -175,6 +175,71 @@ t.test('started on a standby, the service answers 503 until the database takes w
   t.match(service.output(), /"seconds":1,"msg":"not ready, [\s\S]*"msg":"shutting down"/)
 })
 
+t.test('started while nothing listens there, the service waits, and says how long the next outage was', async t => {
+  const server = await startServer()
+  t.teardown(() => server.remove())
+  await server.stop()
+  const env = { DATABASE_URL: server.url, METRICS_PORT: '0' }
+  const [single, shared] = await Promise.all([serveProcess(t, env), serveProcess(t, { ...env, WORKERS: '2' })])
+  for (const { url, until } of [single, shared]) {
+    t.match(await ask(`${url}/health/live`), { status: 200 })
+    t.match(await ask(`${url}/health/ready`), { status: 503, headers: { 'retry-after': '1' } })
+    const [, port] = await until(/"port":(\d+),"msg":"metrics listening"/)
+    t.match((await ask(`http://127.0.0.1:${port}/metrics`)).body, /^heroes_database_up 0$/m)
+    await until(/"level":40,[^\n]*"seconds":0,"err":\{[^\n]*ECONNREFUSED[^\n]*"msg":"the database cannot be used yet;/)
+  }
+  await server.start()
+  for (const { url, until, output } of [single, shared]) {
+    await until(/"level":30,[^\n]*"seconds":\d+,"msg":"the database takes writes"/)
+    while ((await ask(`${url}/health/ready`)).status !== 200) await sleep(20)
+    t.equal(output().split('cannot be used yet').length, 2, 'one line, of workers too')
+  }
+
+  await server.stop()
+  t.match(await ask(`${single.url}/auth/code?client_id=app`), { status: 503 })
+  await server.start()
+  await single.until(/"level":30,[^\n]*"seconds":\d+,"msg":"the database can be used again"/)
+  for (const { stop } of [single, shared]) t.equal(await stop(), 0)
+})
+
+t.test('what a server refuses the service for ends a start that has waited, workers and all', async t => {
+  const server = await startFakeServer(t)
+  server.refusal = '57P03'
+  const DATABASE_URL = `${server.url}?sslmode=disable`
+  const [single, shared] = await Promise.all([
+    serveProcess(t, { DATABASE_URL, DRAIN_DELAY: '3600' }),
+    serveProcess(t, { DATABASE_URL, WORKERS: '2', DRAIN_DELAY: '3600' })
+  ])
+  for (const { url } of [single, shared]) t.match(await ask(`${url}/health/ready`), { status: 503 })
+  server.refusal = '28P01'
+  for (const { ended, output } of [single, shared]) {
+    t.equal(await ended, 1)
+    t.match(output(), /^heroes: DATABASE_URL cannot be used: the database cannot be reached: [^\n]+\n$/m)
+  }
+})
+
+t.test('KEEP_ALIVE_TIMEOUT is what answers say, and METRICS_HOST where the figures are', async t => {
+  const { url, until } = await serveProcess(t, {
+    DATABASE_URL: 'memory:',
+    KEEP_ALIVE_TIMEOUT: '620',
+    METRICS_PORT: '0',
+    METRICS_HOST: '::1'
+  })
+  const agent = keptConnection()
+  t.teardown(() => agent.destroy())
+  t.match(await ask(`${url}/health/live`, { agent }), { headers: { 'keep-alive': 'timeout=620' } })
+  const [, port] = await until(/"host":"::1","port":(\d+),"msg":"metrics listening"/)
+  t.match(await ask(`http://[::1]:${port}/metrics`), { status: 200 })
+  const taken = {
+    DATABASE_URL: 'memory:',
+    LOG_LEVEL: 'silent',
+    PORT: '0',
+    METRICS_PORT: '0',
+    METRICS_HOST: '192.0.2.1'
+  }
+  t.match(await heroes('serve', taken), { code: 1, stderr: /^heroes: METRICS_HOST cannot be used: [^\n]+\n$/ })
+})
+
 t.test('started on a standby that turns out to lack its schema, the service ends with exit code 1', async t => {
   const { url, takeWrites } = await createReadOnly(t)
   const DATABASE_URL = `${url}?target_session_attrs=read-write`
@@ -185,7 +250,7 @@ t.test('started on a standby that turns out to lack its schema, the service ends
   t.match(service.output(), /^heroes: DATABASE_URL cannot be used: the database lacks its schema; [^\n]*\n/m)
 })
 
-t.test('the start waits until every host has had its time, and ends with exit code 1 when none answers', async t => {
+t.test('a command waits until every host has had its time, and ends with exit code 1 when none answers', async t => {
   const { url, drop } = await createDatabase()
   t.teardown(drop)
   const there = new URL(url)
@@ -195,7 +260,7 @@ t.test('the start waits until every host has had its time, and ends with exit co
   const withHosts = (hosts: readonly string[]) => `${url.replace(there.host, hosts.join())}?connect_timeout=1`
   const [found, none] = await Promise.all([
     heroes('client list', { DATABASE_URL: withHosts([...places, there.host]) }),
-    heroes('serve', { DATABASE_URL: withHosts(places.slice(0, 2)), LOG_LEVEL: 'silent' })
+    heroes('client list', { DATABASE_URL: withHosts(places.slice(0, 2)) })
   ])
   t.match(found, { code: 0, stderr: '' })
   t.match(none, {
@@ -322,6 +387,7 @@ t.test('the start warns of risky settings, and of a first secret that a log may 
     [{ DATABASE_URL: 'memory:' }, ['first client']],
     [{ DATABASE_URL: 'memory:', HOST: '0.0.0.0', TRUST_PROXY: 'true' }, ['HOST', 'TRUST_PROXY', 'first client']],
     [{ DATABASE_URL, PUBLIC_URL: 'https://heroes.example', LOG_LEVEL: 'warn' }, ['PASSWORD_MIN_LENGTH']],
+    [{ DATABASE_URL, HEROES_WRITE_SCOP: 'heroes' }, ['HEROES_WRITE_SCOP']],
     [{ DATABASE_URL, PUBLIC_URL: 'https://heroes.example', PASSWORD_MIN_LENGTH: '12', HOST: '0.0.0.0' }, []]
   ]
   for (const [settings, checks] of cases) {

@@ -29,7 +29,7 @@ const createWorld = (t: Pick<Test, 'intercept'>, count = 2, drainDelaySeconds = 
   const events: string[] = []
   const running = new Map<number, Reports>()
   const note = (line: object, text: string): void => void events.push(`${text}: ${JSON.stringify(line)}`)
-  const stop = supervise(count, drainDelaySeconds, {
+  const { stop, fail } = supervise(count, drainDelaySeconds, {
     fork(number, reports) {
       events.push(`fork ${number}`)
       running.set(number, reports)
@@ -45,6 +45,7 @@ const createWorld = (t: Pick<Test, 'intercept'>, count = 2, drainDelaySeconds = 
   })
   return {
     stop,
+    fail,
     listen: (...numbers: number[]) => numbers.forEach(number => void running.get(number)?.listening()),
     end: (number: number, ending: Ending) => running.get(number)?.ended(ending),
     pass: (seconds: number): void => {
@@ -217,4 +218,16 @@ t.test('stopped while no worker runs, it ends at once', async t => {
   take()
   stop()
   t.strictSame(take(), ['ended well'])
+})
+
+t.test('told to fail, it asks every worker at once to end, replaces none, and ends with the reason', async t => {
+  const { listen, end, fail, take } = createWorld(t, 2, 3600)
+  listen(1, 2)
+  take()
+  fail(new Error('the database refuses the service'))
+  t.strictSame(take(), ['stop 1', 'stop 2', 'stop 1', 'stop 2'], 'the second one ends the delay')
+  end(1, { code: 1, signal: null })
+  fail(new Error('another reason'))
+  end(2, DONE)
+  t.match(take(), ['stop 2', 'stop 2', 'failed: the database refuses the service'])
 })

@@ -72,6 +72,13 @@ const same = (t: Test, found: readonly Line[], expected: readonly Line[]): void 
   )
 }
 
+t.test('a refused bearer token is told with the address and the request that brought it', async t => {
+  const { ask, events } = await createLogged()
+  const { statusCode } = await ask('/heroes/1', { headers: { authorization: `Bearer ${'a'.repeat(32)}` }, from: FROM })
+  t.equal(statusCode, 401)
+  t.match(events(), [{ level: INFO, event: 'bearer.refused', reason: 'unknown', address: FROM, reqId: /^req-/ }])
+})
+
 t.test('a login by password is told, and the token that it got', async t => {
   const { send } = await createLogged()
   const { status, events } = await send('/auth/token', { grant_type: 'password', ...ADA })
