@@ -1,3 +1,4 @@
+import { BlockList, isIPv6 } from 'node:net'
 import type { Settings } from '../settings/settings.js'
 
 export type Verdict = 'fine' | 'risky' | 'wrong'
@@ -109,6 +110,35 @@ const CHECKS: Readonly<Record<string, (settings: Settings, cores: number) => Jud
   }
 }
 
+type All = Settings & Settings['policy']
+type Risk = readonly [check: string, isMet: (all: All) => boolean, message: string, advice: string]
+
+const PRIVATE = new BlockList()
+for (const [network, bits] of [
+  ['10.0.0.0', 8],
+  ['172.16.0.0', 12],
+  ['192.168.0.0', 16],
+  ['100.64.0.0', 10]
+] as const) {
+  PRIVATE.addSubnet(network, bits)
+}
+PRIVATE.addSubnet('fc00::', 7, 'ipv6')
+PRIVATE.addSubnet('fe80::', 10, 'ipv6')
+
+/** Whether machines outside of a network of one's own may reach what listens there. */
+const isOpen = (host: string): boolean => !isThisMachine(host) && !PRIVATE.check(host, isIPv6(host) ? 'ipv6' : 'ipv4')
+
+/** What is told only where it is met. */
+const RISKS: readonly Risk[] = [
+  ['ACCESS_TOKEN_TTL', s => s.accessTokenSeconds > 86_400, 'a token that leaks is good for days', 'leave it unset'],
+  ['CODE_TTL', s => s.codeSeconds > 600, 'a code that leaks is good for over ten minutes', 'leave it unset'],
+  ['REFRESH_TOKEN_TTL', s => s.refreshTokenSeconds < s.accessTokenSeconds, 'it is below ACCESS_TOKEN_TTL', 'raise it'],
+  ['GRANT_TTL', s => s.grantSeconds < s.refreshTokenSeconds, 'it is below REFRESH_TOKEN_TTL, and cuts it', 'raise it'],
+  ['HASH_QUEUE', s => s.hashQueue > 1000, 'who is at its end waits five seconds for a 503', 'leave it unset'],
+  ['LOG_LEVEL', s => /^(?:error|fatal|silent)$/.test(s.logLevel), 'the security log is hidden', 'set it to info'],
+  ['METRICS_HOST', s => s.metricsPort !== undefined && isOpen(s.metricsHost), 'anybody may read figures', 'narrow it']
+]
+
 const PLAIN = 'passwords and tokens travel as plain text'
 const TLS_IN_FRONT = 'put TLS in front and set PUBLIC_URL to its https address'
 
@@ -117,14 +147,27 @@ const BESIDE: Readonly<Record<string, string>> = {
   HOST: 'PUBLIC_URL',
   TRUST_PROXY: 'PUBLIC_URL',
   PASSWORD_MIN_LENGTH: 'PUBLIC_URL',
-  REGISTRATION: 'REGISTER_ATTEMPTS'
+  REGISTRATION: 'REGISTER_ATTEMPTS',
+  REFRESH_TOKEN_TTL: 'ACCESS_TOKEN_TTL',
+  GRANT_TTL: 'REFRESH_TOKEN_TTL'
 }
 
 /** What the settings are good for. `refused` names those whose value is not known, of which nothing is said. */
 export const adviseOnSettings = (settings: Settings, refused: ReadonlySet<string>, cores: number): readonly Finding[] =>
-  Object.entries(CHECKS)
-    .filter(([check]) => !refused.has(check) && !refused.has(String(BESIDE[check])))
-    .map(([check, judge]) => ({ check, ...judge(settings, cores) }))
+  [
+    ...Object.entries(CHECKS).map(([check, judge]) => ({ check, ...judge(settings, cores) })),
+    ...RISKS.filter(([, isMet]) => isMet({ ...settings, ...settings.policy })).map(([check, , message, advice]) => ({
+      check,
+      ...risky(message, advice)
+    })),
+    ...misspeltSettings(settings)
+  ].filter(({ check }) => !refused.has(check) && !refused.has(String(BESIDE[check])))
+
+const misspeltSettings = ({ misspelt }: Pick<Settings, 'misspelt'>): readonly Finding[] =>
+  misspelt.map(({ name, meant }) => ({
+    check: name,
+    ...risky('it is no setting, and has no effect', `write ${meant}`)
+  }))
 
 /** What `heroes serve` warns of at its start. */
 export const startWarnings = (settings: Settings): readonly Finding[] => {
@@ -133,6 +176,7 @@ export const startWarnings = (settings: Settings): readonly Finding[] => {
   if (settings.trustProxy === true) warns.add('TRUST_PROXY')
   // Nothing that it warns of depends on the cores.
   const findings = adviseOnSettings(settings, new Set(), 1)
+  for (const { name } of settings.misspelt) warns.add(name)
   return findings.filter(({ check, verdict }) => warns.has(check) && verdict === 'risky')
 }
 

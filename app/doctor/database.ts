@@ -1,6 +1,7 @@
 import type { Inspected, InspectedDatabase } from '../compose.js'
 import type { LastingDatabase, ServerSettings } from '../settings/settings.js'
 import { count, type Finding, fine, isThisMachine, type Judgement, lacksNameIndex, risky, wrong } from './advice.js'
+import { RAISE } from './open-files.js'
 
 /** What is to be said of a database that could be looked at. */
 export const judgeDatabase = (
@@ -34,6 +35,7 @@ const judgeAbsence = (why: 'absent' | 'in use', migrate: boolean): Judgement => 
 }
 
 const MOST_OFFSET_SECONDS = 5
+const ROLE_LIMITS = 'run `alter role NAME set statement_timeout = 3000`, and `lock_timeout = 500`'
 const WITHOUT_PREPARING = 'set it to false, and statement_timeout and lock_timeout for the role'
 const WITH_TLS = 'add sslmode=verify-full to DATABASE_URL'
 /** PostgreSQL's default. */
@@ -83,6 +85,11 @@ const SERVER_CHECKS: Readonly<Record<string, (context: ServerContext) => Judgeme
     return takesWrites ? fine('the database takes them') : wrong('it takes none: it is a standby or read-only', remedy)
   },
   schema: context => judgeSchema(context, context.migrate),
+  indexes: ({ schema }) => {
+    if (schema === undefined || schema.pending > 0 || schema.absent.length > 0) return undefined
+    const absent = schema.absentIndexes.join(', ')
+    return absent === '' ? fine('each is there') : wrong(`there is no ${absent}`, 'make it again as drizzle/ has it')
+  },
   privileges: ({ schema, missing }) => {
     if (schema?.applied === false) return undefined
     if (missing.length === 0) return fine('the role may read and change every table')
@@ -97,6 +104,8 @@ const SERVER_CHECKS: Readonly<Record<string, (context: ServerContext) => Judgeme
     isOn ? fine('on') : risky('off: a crash may leave half pages', 'turn it on, unless the disk writes pages whole'),
   synchronous_commit: ({ synchronousCommit: isOn }) =>
     isOn ? fine('on') : risky('off: a crash may undo what was answered, a revocation too', 'turn it on'),
+  autovacuum: ({ autovacuum: isOn }) =>
+    isOn ? fine('on') : wrong('off: tables grow without end, and plans go by old figures', 'turn it on'),
   shared_buffers: ({ sharedBufferBytes: bytes }) => {
     const [size, remedy] = [`${Math.round(bytes / 1024 / 1024)} MB`, "set it to a quarter of the server's memory"]
     return bytes > SMALL_BUFFERS ? fine(size) : risky(`${size} are few for many tokens`, remedy)
@@ -111,8 +120,12 @@ const SERVER_CHECKS: Readonly<Record<string, (context: ServerContext) => Judgeme
       ? risky(`${connections}, where others leave ${left} of ${most}`, 'lower it, or raise max_connections')
       : fine(`${connections}, which the server has for ${count(processes, 'process', 'processes')}`)
   },
-  DATABASE_PREPARE: ({ pooled, database: { prepare } }) => {
-    if (!prepare) return fine('false, as a pooler in transaction mode needs it')
+  DATABASE_PREPARE: ({ pooled, limits, database: { prepare } }) => {
+    if (!prepare) {
+      return limits.statement > 0 && limits.lock > 0
+        ? fine('false, as a pooler in transaction mode needs it, and the role has limits')
+        : risky('false, and the role lacks statement_timeout or lock_timeout, which nobody else sets', ROLE_LIMITS)
+    }
     if (!pooled) return fine('no pooler in transaction mode was noticed')
     return risky('a pooler in transaction mode does not keep the limits that the service sets', WITHOUT_PREPARING)
   },
@@ -136,6 +149,24 @@ const SERVER_CHECKS: Readonly<Record<string, (context: ServerContext) => Judgeme
       ? wrong(`the database's is ${off} ${side} this machine's`, 'keep both by NTP')
       : fine(`within ${off} of the database's`)
   }
+}
+
+/** What is to be said of several hosts, each looked at by itself. */
+export const judgeHosts = (hosts: readonly PromiseSettledResult<Inspected>[]): readonly Finding[] => {
+  if (hosts.length < 2) return []
+  const found = hosts.flatMap(host => (host.status === 'fulfilled' && typeof host.value === 'object' ? host.value : []))
+  const primaries = new Set(found.flatMap(({ takesWrites, startedAt }) => (takesWrites ? startedAt : [])))
+  const check = 'hosts'
+  const silent = hosts.flatMap((host, index) =>
+    host.status === 'fulfilled' ? [] : `host ${index + 1} of ${hosts.length}: ${describeOutage(host.reason).message}`
+  )
+  if (primaries.size > 1) {
+    return [
+      { check, ...wrong(`${primaries.size} servers take writes, and each has others`, 'stop all but one of them') }
+    ]
+  }
+  if (silent.length > 0) return [{ check, ...risky(silent.join('; '), 'start it, or take it out of DATABASE_URL') }]
+  return [{ check, ...fine(`all ${hosts.length} answer`) }]
 }
 
 /** As in `insert and update on hero, user; select on token`. */
@@ -176,6 +207,7 @@ const OUTAGES: readonly (readonly [codes: RegExp, message: string, advice: strin
   [/^(?:28...|SASL_SIGNATURE_MISMATCH)$/, 'it refuses the role or its password', 'correct them, or pg_hba.conf there'],
   [/^3D000$/, 'it has no such database', "make it, with encoding 'UTF8', or correct DATABASE_URL"],
   [/^53300$/, 'it has no connection left', 'lower DATABASE_POOL, or raise max_connections'],
+  [/^E[MN]FILE$/, 'this process may not open another file', RAISE, 'open files'],
   [/^(?:CONNECTION_|ECONNRESET)/, 'it ends the connection at once', 'look at its log, and whether it speaks TLS'],
   [/^ERR_TLS_NOT_OFFERED$/, 'the server offers none', 'turn ssl on in the server, or correct sslmode', 'TLS'],
   [/^57P03$/, 'it is starting or ending', 'try again in a moment'],

@@ -1,8 +1,9 @@
 import { availableParallelism } from 'node:os'
-import { inspectDatabase } from '../compose.js'
+import { inspectDatabase, inspectHosts } from '../compose.js'
 import { checkSettings, type Environment, type Settings } from '../settings/settings.js'
 import { adviseOnSettings, type Finding, fine, wrong } from './advice.js'
-import { describeFolder, describeOutage, judgeDatabase } from './database.js'
+import { describeFolder, describeOutage, judgeDatabase, judgeHosts } from './database.js'
+import { connectionsFor, fewConnections } from './open-files.js'
 
 /** What is fine, risky or wrong about the settings and the database. Changes nothing. */
 export const examine = async (env: Environment): Promise<readonly Finding[]> => {
@@ -10,8 +11,9 @@ export const examine = async (env: Environment): Promise<readonly Finding[]> => 
   return [
     ...describeRefused(refused),
     ...adviseOnSettings(settings, new Set(refused.keys()), availableParallelism()),
+    ...[fewConnections(connectionsFor(settings))].filter(found => found !== undefined),
     // The default in place of a refused DATABASE_URL would be another database.
-    ...(refused.has('DATABASE_URL') ? [] : await checkDatabase(settings))
+    ...(refused.has('DATABASE_URL') || refused.has('DATABASE_URL_FILE') ? [] : await checkDatabase(settings))
   ].filter(({ check, verdict }) => verdict === 'wrong' || !refused.has(check))
 }
 
@@ -23,7 +25,8 @@ const describeRefused = (refused: ReadonlyMap<string, string>): readonly Finding
 const checkDatabase = async ({ database, migrate, workers }: Settings): Promise<readonly Finding[]> => {
   if (database.kind === 'memory') return []
   try {
-    return judgeDatabase(await inspectDatabase(database), database, migrate, workers)
+    const found = judgeDatabase(await inspectDatabase(database), database, migrate, workers)
+    return [...found, ...judgeHosts(await inspectHosts(database))]
   } catch (error) {
     return [database.kind === 'server' ? describeOutage(error) : describeFolder(error)]
   }

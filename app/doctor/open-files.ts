@@ -27,8 +27,8 @@ export const fewConnections = (connections: number): Finding | undefined =>
     ? undefined
     : {
         check: 'open files',
-        ...risky(
-          `the limit on open files leaves ${connections} connections, and one beyond is closed at once`,
-          'raise the limit, with ulimit -n or LimitNOFILE of systemd'
-        )
+        ...risky(`the limit on open files leaves ${connections} connections, and one beyond is closed at once`, RAISE)
       }
+
+/** What to do about a low limit. */
+export const RAISE = 'raise the limit, with ulimit -n or LimitNOFILE of systemd'

@@ -268,11 +268,14 @@ const SOUND: Exclude<Inspected, string> = {
   fsync: true,
   fullPageWrites: true,
   synchronousCommit: true,
+  autovacuum: true,
+  startedAt: '2026-11-29 00:00:00+00',
+  limits: { statement: 3000, lock: 500 },
   sharedBufferBytes: 4 * 1024 ** 3,
   connections: { most: 97, others: 7 },
   encrypted: true,
   takesWrites: true,
-  schema: { applied: true, pending: 0, later: false, absent: [], halfCopied: false, searchPath: 'public' },
+  schema: { applied: true, pending: 0, later: false, absent: [], halfCopied: false, absentIndexes: [], searchPath: 'public' },
   mayMigrate: true,
   nameIndex: undefined,
   missing: [],
@@ -298,7 +301,7 @@ t.test('of a server that is set up as the checklist has it everything is fine', 
 
 t.test('each fact of a server that may cost data, secrets or the service is told by itself', async t => {
   type Case = [check: string, verdict: string, changes: Partial<typeof SOUND>, settings?: Record<string, string>]
-  const schema = { applied: true, pending: 0, later: false, absent: [], halfCopied: false, searchPath: 'public' }
+  const schema = { applied: true, pending: 0, later: false, absent: [], halfCopied: false, absentIndexes: [], searchPath: 'public' }
   const authorities = join(temporaryFolder(t), 'authorities.pem')
   writeFileSync(authorities, String(rootCertificates[0]))
   const cases: Case[] = [
@@ -316,6 +319,10 @@ t.test('each fact of a server that may cost data, secrets or the service is told
     ['fsync', 'wrong', { fsync: false }],
     ['full_page_writes', 'risky', { fullPageWrites: false }],
     ['synchronous_commit', 'risky', { synchronousCommit: false }],
+    ['autovacuum', 'wrong', { autovacuum: false }],
+    ['indexes', 'wrong', { schema: { ...schema, absentIndexes: ['token_grant_id'] } }],
+    ['DATABASE_PREPARE', 'risky', { limits: { statement: 0, lock: 500 } }, { DATABASE_PREPARE: 'false' }],
+    ['DATABASE_PREPARE', 'risky', { limits: { statement: 3000, lock: 0 } }, { DATABASE_PREPARE: 'false' }],
     ['shared_buffers', 'risky', { sharedBufferBytes: 128 * 1024 ** 2 }],
     ['DATABASE_POOL', 'wrong', {}, { DATABASE_POOL: '98' }],
     ['DATABASE_POOL', 'risky', {}, { DATABASE_POOL: '91' }],
@@ -371,6 +378,7 @@ t.test('why a server cannot be used is told by the code of its error, with the s
     ['08P01', 'DATABASE_PREPARE', /carries no prepared statements/],
     ['26000', 'DATABASE_PREPARE', /carries no prepared statements/],
     ['ECONNRESET', 'server', /ends the connection/],
+    ['EMFILE', 'open files', /may not open another file/],
     ['XX000', 'server', /\(XX000\)/],
     [undefined, 'server', /in time/]
   ]
