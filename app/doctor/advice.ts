@@ -26,121 +26,90 @@ export const wrong = (message: string, advice: string): Judgement => ({ verdict:
 /** As in `1 core` and `2 cores`. */
 export const count = (number: number, one: string, many: string): string => `${number} ${number === 1 ? one : many}`
 
+type Text<Facts> = string | ((facts: Facts) => string)
+/** What may be said of a check. Without advice it is fine, with advice risky, unless the verdict says more. No message: nothing is said. */
+export type Line<Facts> = readonly [
+  check: string,
+  isSo: (facts: Facts) => boolean,
+  message: Text<Facts>,
+  advice?: Text<Facts>,
+  verdict?: Verdict
+]
+export const otherwise = (): boolean => true
+
+/** Says of each check the first line that holds. */
+export const firstLines = <Facts>(lines: readonly Line<Facts>[], facts: Facts): readonly Finding[] => {
+  const said = new Map<string, Finding>()
+  const textOf = (text: Text<Facts>): string => (typeof text === 'string' ? text : text(facts))
+  for (const [check, isSo, text, given, verdict = given === undefined ? 'fine' : 'risky'] of lines) {
+    if (said.has(check) || !isSo(facts)) continue
+    said.set(check, { check, verdict, message: textOf(text), ...(given !== undefined && { advice: textOf(given) }) })
+  }
+  return [...said.values()].filter(({ message }) => message !== '')
+}
+
 /** What is said of a database without an index for parts of the names of heroes. */
 export const lacksNameIndex = ({ reason, remedy }: { readonly reason: string; readonly remedy: string }): Finding => ({
   check: 'pg_trgm',
   ...risky(`every hero is read to find a part of a name: ${reason}`, remedy)
 })
 
-/** What is judged of the settings, by the one that it is mostly about. */
-const CHECKS: Readonly<Record<string, (settings: Settings, cores: number) => Judgement>> = {
-  // The service speaks HTTP alone: beyond this machine nothing is secret unless something in front of it ends TLS.
-  HOST: ({ host, publicUrl }) => {
-    if (isThisMachine(host)) return fine(`${host} is reached from this machine alone`)
-    if (isHttps(publicUrl)) return fine(`${host} may be reached from other machines, by the proxy in front`)
-    if (publicUrl !== undefined && isThisMachine(hostOf(publicUrl))) {
-      return fine(`${host} may be reached from other machines, but PUBLIC_URL is for this one`)
-    }
-    return risky(`${host} may be reached from other machines, and ${PLAIN}`, `${TLS_IN_FRONT}, or listen on 127.0.0.1`)
-  },
-  PUBLIC_URL: ({ publicUrl }) => {
-    if (isHttps(publicUrl)) return fine(`${publicUrl} is reached over TLS`)
-    if (publicUrl === undefined) return fine('unset: the service is for this machine alone')
-    if (isThisMachine(hostOf(publicUrl))) return fine(`${publicUrl} is for this machine alone`)
-    return risky(`${publicUrl} is http: ${PLAIN}`, TLS_IN_FRONT)
-  },
-  TRUST_PROXY: ({ trustProxy, publicUrl }) => {
-    if (trustProxy === true) {
-      return risky(
-        'true believes the X-Forwarded-For of whoever connects, so anybody can pass for any address',
-        "set it to the proxy's addresses, unless nobody but a proxy that replaces the header can connect"
-      )
-    }
-    if (trustProxy !== false) return fine('only the named proxies are believed')
-    if (!isHttps(publicUrl)) return fine('no forwarded header is believed')
-    return risky(
-      'false makes everybody behind the proxy one address, which shares one limit on logins',
-      "set it to the addresses of the proxy that ends TLS, 'loopback' where it is on this machine"
-    )
-  },
-  PROTECT_HEROES: ({ protectHeroes }) =>
-    protectHeroes
-      ? fine('the hero endpoints ask for a token')
-      : risky('whoever can connect may read and change the heroes', 'leave it unset to ask for a token'),
-  PASSWORD_MIN_LENGTH: ({ policy: { passwordMinLength: length } }) => {
-    const characters = count(length, 'character', 'characters')
-    return length >= 12
-      ? fine(`passwords have at least ${characters}`)
-      : risky(`passwords of ${characters} are allowed`, 'set it to 12 or more')
-  },
-  LOGIN_ATTEMPTS: ({ policy: { loginAttempts, loginWindowSeconds } }) =>
-    loginAttempts === 0
-      ? risky('passwords may be guessed without a limit', 'leave it unset for 10 attempts in 15 minutes')
-      : fine(`${loginAttempts} logins per username and address in ${loginWindowSeconds} seconds`),
-  REGISTRATION: ({ registrationOpen, policy: { registerAttempts: most, loginWindowSeconds } }) => {
-    if (!registrationOpen) return fine('users come by the command line alone')
-    return most === 0
-      ? risky(
-          'anybody may register any number of users, and find out which names are taken',
-          'leave REGISTER_ATTEMPTS unset for 1000 in 15 minutes from one address, or set REGISTRATION to closed'
-        )
-      : fine(`${most} users per address in ${loginWindowSeconds} seconds`, 'closed where users are not to register')
-  },
-  REFRESH_GRACE: ({ policy: { refreshGraceSeconds: seconds } }) =>
-    seconds === 0
-      ? fine('0 is the strict form: a lost answer to a refresh costs the login')
-      : fine(`a lost answer costs no login: a refresh may be repeated for ${seconds} seconds`, '0 is the strict form'),
-  HASH_CONCURRENCY: ({ hashConcurrency: most }, cores) => {
-    const machine = count(cores, 'core', 'cores')
-    if (most === undefined) return fine(`chosen for this machine of ${machine}`)
-    return most < cores || most === 1
-      ? fine(`${most} at once on ${machine}`)
-      : risky(`${most} at once on ${machine} leave none to requests during logins`, 'leave it unset')
-  },
-  WORKERS: ({ workers }, cores) =>
-    workers === 1 || workers <= cores
-      ? fine(`${count(workers, 'process serves', 'processes serve')} on ${count(cores, 'core', 'cores')}`)
-      : risky(`${workers} processes wait for ${count(cores, 'core', 'cores')}`, 'auto is as many as cores'),
-  DATABASE_URL: ({ database: { kind } }) => {
-    const advice = 'for production name a PostgreSQL server, with backups'
-    if (kind === 'memory') return risky('everything is gone when the process ends', advice)
-    return kind === 'server'
-      ? fine('it names a PostgreSQL server')
-      : risky('unset is the embedded database, which may lose what it stored in a power cut', advice)
-  }
-}
+type All = Settings & Settings['policy'] & { readonly cores: number }
+const PLAIN = 'other machines may reach it, and passwords and tokens travel as plain text'
+const TLS = 'put TLS in front and set PUBLIC_URL to its https address'
+const PROXY = "set it to the addresses of the proxy, 'loopback' where it is on this machine"
+const SERVER = 'for production name a PostgreSQL server, with backups'
 
-type All = Settings & Settings['policy']
-type Risk = readonly [check: string, isMet: (all: All) => boolean, message: string, advice: string]
-
-const PRIVATE = new BlockList()
-for (const [network, bits] of [
-  ['10.0.0.0', 8],
-  ['172.16.0.0', 12],
-  ['192.168.0.0', 16],
-  ['100.64.0.0', 10]
-] as const) {
-  PRIVATE.addSubnet(network, bits)
-}
-PRIVATE.addSubnet('fc00::', 7, 'ipv6')
-PRIVATE.addSubnet('fe80::', 10, 'ipv6')
-
-/** Whether machines outside of a network of one's own may reach what listens there. */
-const isOpen = (host: string): boolean => !isThisMachine(host) && !PRIVATE.check(host, isIPv6(host) ? 'ipv6' : 'ipv4')
-
-/** What is told only where it is met. */
-const RISKS: readonly Risk[] = [
+const LINES: readonly Line<All>[] = [
+  ['HOST', s => isThisMachine(s.host), 'it is reached from this machine alone'],
+  ['HOST', s => isHttps(s.publicUrl), 'other machines may reach it, by the proxy in front'],
+  ['HOST', s => isLocalUrl(s.publicUrl), 'other machines may reach it, but PUBLIC_URL is for this one'],
+  // The service speaks HTTP alone.
+  ['HOST', otherwise, PLAIN, `${TLS}, or listen on 127.0.0.1`],
+  ['PUBLIC_URL', s => isHttps(s.publicUrl), 'it is reached over TLS'],
+  ['PUBLIC_URL', s => s.publicUrl === undefined || isLocalUrl(s.publicUrl), 'it is for this machine alone'],
+  ['PUBLIC_URL', otherwise, PLAIN, TLS],
+  ['TRUST_PROXY', s => s.trustProxy === true, 'whoever connects can pass for any address', PROXY],
+  ['TRUST_PROXY', s => s.trustProxy !== false, 'only the named proxies are believed'],
+  ['TRUST_PROXY', s => !isHttps(s.publicUrl), 'no forwarded header is believed'],
+  ['TRUST_PROXY', otherwise, 'everybody behind the proxy shares one limit on logins', PROXY],
+  ['PROTECT_HEROES', s => s.protectHeroes, 'the hero endpoints ask for a token'],
+  [
+    'PROTECT_HEROES',
+    otherwise,
+    'whoever can connect may read and change the heroes',
+    'leave it unset to ask for a token'
+  ],
+  ['PASSWORD_MIN_LENGTH', s => s.passwordMinLength >= 12, s => `passwords have ${characters(s)} or more`],
+  ['PASSWORD_MIN_LENGTH', otherwise, s => `passwords of ${characters(s)} are allowed`, 'set it to 12 or more'],
+  ['LOGIN_ATTEMPTS', s => s.loginAttempts > 0, s => `${s.loginAttempts} per username and address ${perWindow(s)}`],
+  ['LOGIN_ATTEMPTS', otherwise, 'passwords may be guessed without a limit', 'leave it unset for 10 in 15 minutes'],
+  ['REGISTRATION', s => !s.registrationOpen, 'users come by the command line alone'],
+  ['REGISTRATION', s => s.registerAttempts > 0, s => `${s.registerAttempts} users per address ${perWindow(s)}`],
+  ['REGISTRATION', otherwise, 'anybody may register any number of users', 'leave REGISTER_ATTEMPTS unset, or close it'],
+  ['REFRESH_GRACE', s => s.refreshGraceSeconds === 0, 'the strict form: a lost answer to a refresh costs the login'],
+  ['REFRESH_GRACE', otherwise, 'a lost answer to a refresh costs no login; 0 is the strict form'],
   ['ACCESS_TOKEN_TTL', s => s.accessTokenSeconds > 86_400, 'a token that leaks is good for days', 'leave it unset'],
   ['CODE_TTL', s => s.codeSeconds > 600, 'a code that leaks is good for over ten minutes', 'leave it unset'],
   ['REFRESH_TOKEN_TTL', s => s.refreshTokenSeconds < s.accessTokenSeconds, 'it is below ACCESS_TOKEN_TTL', 'raise it'],
   ['GRANT_TTL', s => s.grantSeconds < s.refreshTokenSeconds, 'it is below REFRESH_TOKEN_TTL, and cuts it', 'raise it'],
+  ['HASH_CONCURRENCY', s => s.hashConcurrency === undefined, s => `chosen for ${coresOf(s)}`],
+  ['HASH_CONCURRENCY', s => isModest(s), s => `${s.hashConcurrency} at once on ${coresOf(s)}`],
+  ['HASH_CONCURRENCY', otherwise, s => `during logins none of ${coresOf(s)} is left to requests`, 'leave it unset'],
   ['HASH_QUEUE', s => s.hashQueue > 1000, 'who is at its end waits five seconds for a 503', 'leave it unset'],
+  ['METRICS_HOST', s => s.metricsPort !== undefined && isOpen(s.metricsHost), 'anybody may read figures', 'narrow it'],
   ['LOG_LEVEL', s => /^(?:error|fatal|silent)$/.test(s.logLevel), 'the security log is hidden', 'set it to info'],
-  ['METRICS_HOST', s => s.metricsPort !== undefined && isOpen(s.metricsHost), 'anybody may read figures', 'narrow it']
+  ['WORKERS', s => s.workers === 1 || s.workers <= s.cores, s => `${s.workers} on ${coresOf(s)}`],
+  ['WORKERS', otherwise, s => `${s.workers} processes wait for ${coresOf(s)}`, 'auto is as many as cores'],
+  ['DATABASE_URL', s => s.database.kind === 'server', 'it names a PostgreSQL server'],
+  ['DATABASE_URL', s => s.database.kind === 'memory', 'everything is gone when the process ends', SERVER],
+  ['DATABASE_URL', otherwise, 'the embedded database may lose in a power cut what it stored', SERVER]
 ]
 
-const PLAIN = 'passwords and tokens travel as plain text'
-const TLS_IN_FRONT = 'put TLS in front and set PUBLIC_URL to its https address'
+const characters = ({ passwordMinLength: length }: All): string => count(length, 'character', 'characters')
+const perWindow = ({ loginWindowSeconds }: All): string => `in ${loginWindowSeconds} seconds`
+const coresOf = ({ cores }: All): string => count(cores, 'core', 'cores')
+const isModest = ({ hashConcurrency = 1, cores }: All): boolean => hashConcurrency === 1 || hashConcurrency < cores
 
 /** The other settings on which a check depends. */
 const BESIDE: Readonly<Record<string, string>> = {
@@ -153,21 +122,18 @@ const BESIDE: Readonly<Record<string, string>> = {
 }
 
 /** What the settings are good for. `refused` names those whose value is not known, of which nothing is said. */
-export const adviseOnSettings = (settings: Settings, refused: ReadonlySet<string>, cores: number): readonly Finding[] =>
-  [
-    ...Object.entries(CHECKS).map(([check, judge]) => ({ check, ...judge(settings, cores) })),
-    ...RISKS.filter(([, isMet]) => isMet({ ...settings, ...settings.policy })).map(([check, , message, advice]) => ({
-      check,
-      ...risky(message, advice)
-    })),
-    ...misspeltSettings(settings)
-  ].filter(({ check }) => !refused.has(check) && !refused.has(String(BESIDE[check])))
-
-const misspeltSettings = ({ misspelt }: Pick<Settings, 'misspelt'>): readonly Finding[] =>
-  misspelt.map(({ name, meant }) => ({
-    check: name,
+export const adviseOnSettings = (
+  settings: Settings,
+  refused: ReadonlySet<string>,
+  cores: number
+): readonly Finding[] => {
+  const lines = LINES.filter(([check]) => !refused.has(check) && !refused.has(String(BESIDE[check])))
+  const misspelt = settings.misspelt.map(({ name: check, meant }) => ({
+    check,
     ...risky('it is no setting, and has no effect', `write ${meant}`)
   }))
+  return [...firstLines(lines, { ...settings, ...settings.policy, cores }), ...misspelt]
+}
 
 /** What `heroes serve` warns of at its start. */
 export const startWarnings = (settings: Settings): readonly Finding[] => {
@@ -195,6 +161,21 @@ export const keptSecret = ({ database }: Pick<Settings, 'database'>): Finding =>
 export const isThisMachine = (host: string): boolean =>
   /^(?:localhost|.+\.localhost|127\.\d+\.\d+\.\d+|::1|\[::1\]|\/.*)$/.test(host)
 
+const PRIVATE = new BlockList()
+for (const [network, bits] of [
+  ['10.0.0.0', 8],
+  ['172.16.0.0', 12],
+  ['192.168.0.0', 16],
+  ['100.64.0.0', 10]
+] as const) {
+  PRIVATE.addSubnet(network, bits)
+}
+PRIVATE.addSubnet('fc00::', 7, 'ipv6')
+
+/** Whether machines outside of a network of one's own may reach what listens there. */
+const isOpen = (host: string): boolean => !isThisMachine(host) && !PRIVATE.check(host, isIPv6(host) ? 'ipv6' : 'ipv4')
+
 const isHttps = (publicUrl: string | undefined): boolean => publicUrl?.startsWith('https:') === true
 
-const hostOf = (url: string): string => new URL(url).hostname
+const isLocalUrl = (publicUrl: string | undefined): boolean =>
+  publicUrl !== undefined && isThisMachine(new URL(publicUrl).hostname)

@@ -1,6 +1,17 @@
 import type { Inspected, InspectedDatabase } from '../compose.js'
 import type { LastingDatabase, ServerSettings } from '../settings/settings.js'
-import { count, type Finding, fine, isThisMachine, type Judgement, lacksNameIndex, risky, wrong } from './advice.js'
+import {
+  count,
+  type Finding,
+  fine,
+  firstLines,
+  isThisMachine,
+  type Line,
+  lacksNameIndex,
+  otherwise,
+  risky,
+  wrong
+} from './advice.js'
 import { RAISE } from './open-files.js'
 
 /** What is to be said of a database that could be looked at. */
@@ -10,146 +21,129 @@ export const judgeDatabase = (
   migrate: boolean,
   workers: number
 ): readonly Finding[] => {
-  if (typeof found === 'string') return [{ check: 'DATA_DIR', ...judgeAbsence(found, migrate) }]
-  if (database.kind === 'embedded') {
-    return [
-      { check: 'DATA_DIR', ...fine('the database opens') },
-      { check: 'schema', ...judgeSchema(found, migrate) }
-    ]
-  }
-  const context = { ...found, database, migrate, workers }
-  return Object.entries(SERVER_CHECKS).flatMap(([check, judge]) => {
-    const judgement = judge(context)
-    return judgement === undefined ? [] : [{ check, ...judgement }]
-  })
+  if (typeof found === 'string') return firstLines(FOLDER, { found, migrate })
+  const schema = { ...UNKNOWN, ...found.schema, isKnown: found.schema !== undefined, migrate }
+  if (database.kind === 'server') return firstLines(SERVER, { ...found, ...database, ...schema, workers })
+  return [...firstLines(FOLDER, { found: 'open', migrate }), ...firstLines(SCHEMA, { ...found, ...schema })]
 }
 
 const MIGRATE = 'run `heroes migrate`, or leave MIGRATE unset'
-
-const judgeAbsence = (why: 'absent' | 'in use', migrate: boolean): Judgement => {
-  if (why === 'in use') {
-    return fine('another process, such as the running service, has the database', 'stop it to have it checked too')
-  }
-  const absent = 'there is no database yet'
-  return migrate ? fine(`${absent}, and the first start makes it`) : wrong(absent, MIGRATE)
-}
-
-const MOST_OFFSET_SECONDS = 5
 const ROLE_LIMITS = 'run `alter role NAME set statement_timeout = 3000`, and `lock_timeout = 500`'
 const WITHOUT_PREPARING = 'set it to false, and statement_timeout and lock_timeout for the role'
 const WITH_TLS = 'add sslmode=verify-full to DATABASE_URL'
+const ENCRYPTED = 'the connection is encrypted'
+const POOLED = 'a pooler in transaction mode does not keep the limits that the service sets'
+const WRITES = 'name the primary, or add target_session_attrs=read-write to DATABASE_URL'
+const BUFFERS = "set it to a quarter of the server's memory"
+const SEARCH_PATH = 'correct the search path of the role or in DATABASE_URL, or restore what is gone'
+const AS_OWNER = 'run `heroes migrate` as the role that owns the tables, with `create` on their schema'
+const AS_MAKER = 'run `heroes migrate` as a role with `create` on the schema, or give this role that'
+const MOST_OFFSET_SECONDS = 5
 /** PostgreSQL's default. */
 const SMALL_BUFFERS = 128 * 1024 * 1024
 
-const judgeSchema = ({ schema, mayMigrate }: InspectedDatabase, migrate: boolean): Judgement => {
-  if (schema === undefined) {
-    return wrong('which migrations were applied cannot be read', 'grant the role what it lacks, see privileges')
-  }
-  const { absent, searchPath } = schema
-  if (absent.length > 0) {
-    return wrong(
-      `the search path ${searchPath} has no table ${absent.join(', ')}, although its migration was applied`,
-      'correct the search path of the role or in DATABASE_URL, or restore what is gone'
-    )
-  }
-  if (schema.halfCopied) return wrong('a copy into it is not whole', 'begin it anew with `heroes copy --again`')
-  if (schema.later) return risky('a later version of the service has migrated it', 'run that version')
-  if (schema.pending === 0) return fine('every migration is applied')
-  const pending = `${count(schema.pending, 'migration is', 'migrations are')} pending`
-  const place = `the search path is ${searchPath}`
-  if (!migrate) return wrong(`${pending}; ${place}`, MIGRATE)
-  if (mayMigrate) return fine(`${pending}, and the next start applies them`)
-  return wrong(
-    `${pending}, and the role may not apply them; ${place}`,
-    schema.applied
-      ? 'run `heroes migrate` as the role that owns the tables, with `create` on their schema'
-      : 'run `heroes migrate` as a role with `create` on the schema, or give this role that'
-  )
+const FOLDER: readonly Line<{ readonly found: 'open' | 'absent' | 'in use'; readonly migrate: boolean }>[] = [
+  ['DATA_DIR', s => s.found === 'open', 'the database opens'],
+  [
+    'DATA_DIR',
+    s => s.found === 'in use',
+    'another process, such as the running service, has it',
+    'stop it first',
+    'fine'
+  ],
+  ['DATA_DIR', s => s.migrate, 'there is no database yet, and the first start makes it'],
+  ['DATA_DIR', otherwise, 'there is no database yet', MIGRATE, 'wrong']
+]
+
+/** In place of what the role may not read. */
+const UNKNOWN: Schema = {
+  applied: true,
+  pending: 0,
+  later: false,
+  absent: [],
+  halfCopied: false,
+  absentIndexes: [],
+  searchPath: ''
 }
 
-interface ServerContext extends InspectedDatabase {
-  readonly database: ServerSettings
+type Schema = NonNullable<InspectedDatabase['schema']>
+interface SchemaFacts extends Schema, Pick<InspectedDatabase, 'mayMigrate'> {
+  readonly isKnown: boolean
   readonly migrate: boolean
-  readonly workers: number
 }
 
-/** What is judged of a server, in the order in which it is told. Undefined when there is nothing to judge. */
-const SERVER_CHECKS: Readonly<Record<string, (context: ServerContext) => Judgement | undefined>> = {
-  server: ({ version }) => fine(`PostgreSQL ${version} answers`),
-  encoding: ({ encoding }) =>
-    encoding === 'UTF8'
-      ? fine('UTF8')
-      : wrong(`${encoding} lacks characters that names may have`, "make a database with encoding 'UTF8'"),
-  writes: ({ takesWrites }) => {
-    const remedy = 'name the primary, or add target_session_attrs=read-write to DATABASE_URL'
-    return takesWrites ? fine('the database takes them') : wrong('it takes none: it is a standby or read-only', remedy)
-  },
-  schema: context => judgeSchema(context, context.migrate),
-  indexes: ({ schema }) => {
-    if (schema === undefined || schema.pending > 0 || schema.absent.length > 0) return undefined
-    const absent = schema.absentIndexes.join(', ')
-    return absent === '' ? fine('each is there') : wrong(`there is no ${absent}`, 'make it again as drizzle/ has it')
-  },
-  privileges: ({ schema, missing }) => {
-    if (schema?.applied === false) return undefined
-    if (missing.length === 0) return fine('the role may read and change every table')
-    return wrong(`the role may not ${listPrivileges(missing)}`, 'grant it these')
-  },
-  pg_trgm: ({ schema, nameIndex }) => {
-    if (schema?.applied !== true) return undefined
-    return nameIndex === undefined ? fine('there is an index for parts of names') : lacksNameIndex(nameIndex)
-  },
-  fsync: ({ fsync }) => (fsync ? fine('on') : wrong('off: a crash may destroy the database', 'turn it on')),
-  full_page_writes: ({ fullPageWrites: isOn }) =>
-    isOn ? fine('on') : risky('off: a crash may leave half pages', 'turn it on, unless the disk writes pages whole'),
-  synchronous_commit: ({ synchronousCommit: isOn }) =>
-    isOn ? fine('on') : risky('off: a crash may undo what was answered, a revocation too', 'turn it on'),
-  autovacuum: ({ autovacuum: isOn }) =>
-    isOn ? fine('on') : wrong('off: tables grow without end, and plans go by old figures', 'turn it on'),
-  shared_buffers: ({ sharedBufferBytes: bytes }) => {
-    const [size, remedy] = [`${Math.round(bytes / 1024 / 1024)} MB`, "set it to a quarter of the server's memory"]
-    return bytes > SMALL_BUFFERS ? fine(size) : risky(`${size} are few for many tokens`, remedy)
-  },
-  DATABASE_POOL: ({ connections: { most, others }, database: { pool, prepare }, workers }) => {
-    const connections = workers === 1 ? `${pool} connections` : `${pool} connections for each of ${workers} workers`
-    // A pooler in transaction mode has its own bound.
-    if (workers * pool > most && prepare) return wrong(`${connections}, and the server allows ${most}`, 'lower it')
-    const left = Math.max(0, most - others)
-    const processes = Math.floor(left / pool)
-    return processes < workers
-      ? risky(`${connections}, where others leave ${left} of ${most}`, 'lower it, or raise max_connections')
-      : fine(`${connections}, which the server has for ${count(processes, 'process', 'processes')}`)
-  },
-  DATABASE_PREPARE: ({ pooled, limits, database: { prepare } }) => {
-    if (!prepare) {
-      return limits.statement > 0 && limits.lock > 0
-        ? fine('false, as a pooler in transaction mode needs it, and the role has limits')
-        : risky('false, and the role lacks statement_timeout or lock_timeout, which nobody else sets', ROLE_LIMITS)
-    }
-    if (!pooled) return fine('no pooler in transaction mode was noticed')
-    return risky('a pooler in transaction mode does not keep the limits that the service sets', WITHOUT_PREPARING)
-  },
-  TLS: ({ encrypted, database: { hosts, tls } }) => {
-    const { mode, authorities } = tls
-    if (hosts.every(({ host }) => isThisMachine(host))) return fine('the database is on this machine')
-    if (!encrypted) return risky('the connection to another machine is plain text', WITH_TLS)
-    const risk = (what: string): Judgement => risky(`the connection is encrypted, but ${what}`, WITH_TLS)
-    if (mode !== 'verify-full' && authorities === undefined) {
-      return mode === 'verify-ca'
-        ? risk("any server passes whose certificate is of one of Node's own authorities")
-        : risk("the server's certificate is not checked")
-    }
-    if (mode === 'prefer' || mode === 'allow') return risk(`sslmode=${mode} takes plain text as well`)
-    return fine("the connection is encrypted, and the server's certificate is checked")
-  },
-  clock: ({ offsetSeconds }) => {
-    const off = `${Math.abs(offsetSeconds).toFixed(1)} seconds`
-    const side = offsetSeconds > 0 ? 'ahead of' : 'behind'
-    return Math.abs(offsetSeconds) > MOST_OFFSET_SECONDS
-      ? wrong(`the database's is ${off} ${side} this machine's`, 'keep both by NTP')
-      : fine(`within ${off} of the database's`)
-  }
-}
+const SCHEMA: readonly Line<SchemaFacts>[] = [
+  ['schema', s => !s.isKnown, 'which migrations were applied cannot be read', 'grant the role what it lacks', 'wrong'],
+  ['schema', s => s.absent.length > 0, s => `${pathOf(s)} and lacks ${s.absent.join(', ')}`, SEARCH_PATH, 'wrong'],
+  ['schema', s => s.halfCopied, 'a copy into it is not whole', 'begin it anew with `heroes copy --again`', 'wrong'],
+  ['schema', s => s.later, 'a later version of the service has migrated it', 'run that version'],
+  ['schema', s => s.pending === 0, 'every migration is applied'],
+  ['schema', s => !s.migrate, s => `${pendingOf(s)}; ${pathOf(s)}`, MIGRATE, 'wrong'],
+  ['schema', s => s.mayMigrate, s => `${pendingOf(s)}, and the next start applies them`],
+  ['schema', otherwise, s => `${refusedTo(s)}; ${pathOf(s)}`, s => (s.applied ? AS_OWNER : AS_MAKER), 'wrong'],
+  ['indexes', s => !s.isKnown || s.pending > 0 || s.absent.length > 0, ''],
+  ['indexes', s => s.absentIndexes.length === 0, 'each is there'],
+  ['indexes', otherwise, s => `there is no ${s.absentIndexes.join(', ')}`, 'make it again as drizzle/ has it', 'wrong']
+]
+
+const pathOf = ({ searchPath }: Schema): string => `the search path is ${searchPath}`
+const pendingOf = ({ pending }: Schema): string => `${count(pending, 'migration is', 'migrations are')} pending`
+const refusedTo = (schema: Schema): string => `${pendingOf(schema)}, and the role may not apply them`
+
+type ServerFacts = InspectedDatabase & ServerSettings & SchemaFacts & { readonly workers: number }
+
+const SERVER: readonly Line<ServerFacts>[] = [
+  ['server', otherwise, s => `PostgreSQL ${s.version} answers`],
+  ['encoding', s => s.encoding === 'UTF8', 'UTF8'],
+  ['encoding', otherwise, s => `${s.encoding} lacks characters of names`, "make one with encoding 'UTF8'", 'wrong'],
+  ['writes', s => s.takesWrites, 'the database takes them'],
+  ['writes', otherwise, 'it takes none: it is a standby or read-only', WRITES, 'wrong'],
+  ...SCHEMA,
+  ['privileges', s => !s.applied, ''],
+  ['privileges', s => s.missing.length === 0, 'the role may read and change every table'],
+  ['privileges', otherwise, s => `the role may not ${listPrivileges(s.missing)}`, 'grant it these', 'wrong'],
+  ['pg_trgm', s => !s.applied || !s.isKnown, ''],
+  ['pg_trgm', s => s.nameIndex === undefined, 'there is an index for parts of names'],
+  ['pg_trgm', otherwise, s => lackOf(s).message, s => String(lackOf(s).advice)],
+  ['fsync', s => s.fsync, 'on'],
+  ['fsync', otherwise, 'off: a crash may destroy the database', 'turn it on', 'wrong'],
+  ['full_page_writes', s => s.fullPageWrites, 'on'],
+  ['full_page_writes', otherwise, 'off: a crash may leave half pages', 'turn it on, unless disks write pages whole'],
+  ['synchronous_commit', s => s.synchronousCommit, 'on'],
+  ['synchronous_commit', otherwise, 'off: a crash may undo what was answered, a revocation too', 'turn it on'],
+  ['autovacuum', s => s.autovacuum, 'on'],
+  ['autovacuum', otherwise, 'off: tables grow without end, and plans go by old figures', 'turn it on', 'wrong'],
+  ['shared_buffers', s => s.sharedBufferBytes > SMALL_BUFFERS, s => `${megabytes(s)} MB`],
+  ['shared_buffers', otherwise, s => `${megabytes(s)} MB are few for many tokens`, BUFFERS],
+  // A pooler in transaction mode has its own bound.
+  ['DATABASE_POOL', s => s.prepare && s.workers * s.pool > s.connections.most, s => ofServer(s), 'lower it', 'wrong'],
+  ['DATABASE_POOL', s => leftBy(s) < s.workers * s.pool, s => besideOthers(s), 'lower it, or raise max_connections'],
+  ['DATABASE_POOL', otherwise, s => `${poolOf(s)}, which the server has`],
+  ['DATABASE_PREPARE', s => s.prepare && s.pooled === true, POOLED, WITHOUT_PREPARING],
+  ['DATABASE_PREPARE', s => s.prepare, 'no pooler in transaction mode was noticed'],
+  ['DATABASE_PREPARE', s => s.limits.statement > 0 && s.limits.lock > 0, 'false, and the role has limits of its own'],
+  ['DATABASE_PREPARE', otherwise, 'false, and no statement_timeout or no lock_timeout holds', ROLE_LIMITS],
+  ['TLS', s => s.hosts.every(({ host }) => isThisMachine(host)), 'the database is on this machine'],
+  ['TLS', s => !s.encrypted, 'the connection to another machine is plain text', WITH_TLS],
+  ['TLS', s => trustsAny(s) && s.tls.mode === 'verify-ca', `${ENCRYPTED}, with whoever has a certificate`, WITH_TLS],
+  ['TLS', s => trustsAny(s), `${ENCRYPTED}, but the server's certificate is not checked`, WITH_TLS],
+  ['TLS', s => /^(?:prefer|allow)$/.test(s.tls.mode), `${ENCRYPTED}, but plain text is taken as well`, WITH_TLS],
+  ['TLS', otherwise, `${ENCRYPTED}, and the server's certificate is checked`],
+  ['clock', s => Math.abs(s.offsetSeconds) > MOST_OFFSET_SECONDS, s => offsetOf(s), 'keep both clocks by NTP', 'wrong'],
+  ['clock', otherwise, s => offsetOf(s)]
+]
+
+const lackOf = ({ nameIndex = { reason: '', remedy: '' } }: ServerFacts): Finding => lacksNameIndex(nameIndex)
+const megabytes = ({ sharedBufferBytes }: ServerFacts): number => Math.round(sharedBufferBytes / 1024 / 1024)
+const leftBy = ({ connections: { most, others } }: ServerFacts): number => Math.max(0, most - others)
+const poolOf = ({ pool, workers }: ServerFacts): string =>
+  `${pool} connections${workers === 1 ? '' : ` for each of ${workers} workers`}`
+const ofServer = (facts: ServerFacts): string => `${poolOf(facts)}, and the server allows ${facts.connections.most}`
+const besideOthers = (facts: ServerFacts): string =>
+  `${poolOf(facts)}, where others leave ${leftBy(facts)} of ${facts.connections.most}`
+const trustsAny = ({ tls }: ServerFacts): boolean => tls.mode !== 'verify-full' && tls.authorities === undefined
+const offsetOf = ({ offsetSeconds }: ServerFacts): string =>
+  `the database's is ${Math.abs(offsetSeconds).toFixed(1)} seconds ${offsetSeconds > 0 ? 'ahead of' : 'behind'} this machine's`
 
 /** What is to be said of several hosts, each looked at by itself. */
 export const judgeHosts = (hosts: readonly PromiseSettledResult<Inspected>[]): readonly Finding[] => {

@@ -57,7 +57,9 @@ export const startFakeServer = async (t: Pick<Test, 'teardown'>, host = '127.0.0
         plain.off('data', onData)
         plain.write('S')
         const tls = new TLSSocket(plain, { isServer: true, cert, key, requestCert: true, rejectUnauthorized: false })
-        tls.once('secure', () => fake.shown.push(tls.getPeerCertificate().subject?.CN))
+        tls.once('secure', () =>
+          fake.shown.push(tls.getPeerCertificate().subject && String(tls.getPeerCertificate().subject.CN))
+        )
         socket = tls.on('error', () => {}).on('data', onData)
       } else if (!started) {
         const encrypted = socket !== plain

@@ -44,6 +44,27 @@ t.test('every setting that is risky in production is found, and is fine as the c
     ['REGISTRATION', { REGISTER_ATTEMPTS: '0', REGISTRATION: 'closed' }, 'fine'],
     ['REFRESH_GRACE', {}, 'fine'],
     ['REFRESH_GRACE', { REFRESH_GRACE: '0' }, 'fine'],
+    ['ACCESS_TOKEN_TTL', { ACCESS_TOKEN_TTL: '31536000' }, 'risky'],
+    ['ACCESS_TOKEN_TTL', { ACCESS_TOKEN_TTL: '86400' }, 'none'],
+    ['CODE_TTL', { CODE_TTL: '86400' }, 'risky'],
+    ['CODE_TTL', { CODE_TTL: '600' }, 'none'],
+    ['REFRESH_TOKEN_TTL', { REFRESH_TOKEN_TTL: '3599' }, 'risky'],
+    ['REFRESH_TOKEN_TTL', {}, 'none'],
+    ['GRANT_TTL', { GRANT_TTL: '2591999' }, 'risky'],
+    ['GRANT_TTL', {}, 'none'],
+    ['HASH_QUEUE', { HASH_QUEUE: '100000' }, 'risky'],
+    ['HASH_QUEUE', {}, 'none'],
+    ['LOG_LEVEL', { LOG_LEVEL: 'silent' }, 'risky'],
+    ['LOG_LEVEL', { LOG_LEVEL: 'warn' }, 'none'],
+    ['METRICS_HOST', { METRICS_PORT: '9090', HOST: '0.0.0.0' }, 'risky'],
+    ['METRICS_HOST', { METRICS_PORT: '9090', METRICS_HOST: '203.0.113.7' }, 'risky'],
+    ['METRICS_HOST', { METRICS_PORT: '9090', METRICS_HOST: '::' }, 'risky'],
+    ['METRICS_HOST', { METRICS_PORT: '9090', METRICS_HOST: 'metrics.example' }, 'risky'],
+    ['METRICS_HOST', { METRICS_PORT: '9090', METRICS_HOST: '10.1.2.3' }, 'none'],
+    ['METRICS_HOST', { METRICS_PORT: '9090', METRICS_HOST: 'fd00::1' }, 'none'],
+    ['METRICS_HOST', { METRICS_PORT: '9090' }, 'none'],
+    ['METRICS_HOST', { HOST: '0.0.0.0' }, 'none'],
+    ['HEROES_WRITE_SCOP', { HEROES_WRITE_SCOP: 'heroes' }, 'risky'],
     ['DATABASE_URL', {}, 'risky'],
     ['DATABASE_URL', { DATABASE_URL: 'memory:' }, 'risky'],
     ['DATABASE_URL', { DATABASE_URL: 'postgres://h/d' }, 'fine']
@@ -130,7 +151,8 @@ t.test(
       [{ ...HTTPS, HOST: '0.0.0.0' }, ['PASSWORD_MIN_LENGTH']],
       [{ ...HTTPS, PASSWORD_MIN_LENGTH: '12' }, []],
       [{ TRUST_PROXY: 'true' }, ['TRUST_PROXY']],
-      [{ LOGIN_ATTEMPTS: '0', PROTECT_HEROES: 'false' }, []]
+      [{ LOGIN_ATTEMPTS: '0', PROTECT_HEROES: 'false', CODE_TTL: '86400' }, []],
+      [{ ACCES_TOKEN_TTL: '60' }, ['ACCES_TOKEN_TTL']]
     ]
     for (const [env, checks] of cases) {
       const warned = startWarnings(readSettings(env))

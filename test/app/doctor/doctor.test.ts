@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -8,12 +9,13 @@ import postgres from 'postgres'
 import t from 'tap'
 import { lockFolder } from '../../../adapters/postgres/embedded/folder.js'
 import type { Inspected } from '../../../app/compose.js'
-import { describeOutage, judgeDatabase } from '../../../app/doctor/database.js'
+import { adviseOnSettings } from '../../../app/doctor/advice.js'
+import { describeOutage, judgeDatabase, judgeHosts } from '../../../app/doctor/database.js'
 import { readSettings } from '../../../app/settings/settings.js'
 import { heroes } from '../../support/command.js'
 import { madeFolder } from '../../support/embedded.js'
 import { createDatabase, execute } from '../../support/postgres.js'
-import { temporaryFolder } from '../../support/process.js'
+import { PROGRAM, temporaryFolder } from '../../support/process.js'
 
 const { url, drop } = await createDatabase()
 t.teardown(drop)
@@ -260,6 +262,88 @@ t.test('DATA_DIR that cannot be used is wrong, and is left as it is', async t =>
     t.match(on('DATA_DIR'), { verdict: 'wrong', message, advice: /\S/ })
   }
   t.strictSame(readdirSync(join(folder, 'restored', 'postgres')), ['base'])
+})
+
+t.test('each host of several is looked at: one that is dead, and two that take writes', async t => {
+  const { host } = new URL(url)
+  const dead = await doctor({ ...env, DATABASE_URL: url.replace(host, `127.0.0.1:1,${host}`) })
+  t.match(dead.on('hosts'), { verdict: 'risky', message: /^host 1 of 2: nothing listens there$/, advice: /\S/ })
+  t.match(dead.on('server'), { verdict: 'fine' })
+  const twice = await doctor({ ...env, DATABASE_URL: url.replace(host, `${host},${host}`) })
+  t.match(twice.on('hosts'), { verdict: 'fine' }, 'two names of one server are no two primaries')
+  t.equal((await doctor(env)).on('hosts'), undefined)
+
+  const value = (startedAt: string, takesWrites = true) => ({ ...SOUND, startedAt, takesWrites })
+  const found = (...values: (typeof SOUND)[]) =>
+    judgeHosts(values.map(value => ({ status: 'fulfilled' as const, value })))
+  t.match(found(value('1'), value('2')), [{ check: 'hosts', verdict: 'wrong', message: /2 servers take writes/ }])
+  t.match(found(value('1'), value('2', false)), [{ check: 'hosts', verdict: 'fine' }], 'a primary and a standby')
+})
+
+t.test('an index that is gone is named, and so are limits that nobody sets', async t => {
+  const { url: DATABASE_URL, drop } = await createDatabase()
+  t.teardown(drop)
+  await heroes(['migrate'], { DATABASE_URL })
+  const unprepared = { DATABASE_URL, DATABASE_PREPARE: 'false', DATABASE_POOL: '1' }
+  const before = await doctor(unprepared)
+  t.match(before.on('indexes'), { verdict: 'fine' })
+  t.match(before.on('autovacuum'), { verdict: 'fine' })
+  t.match(before.on('DATABASE_PREPARE'), { verdict: 'risky', message: /statement_timeout/, advice: /alter role/ })
+  const limits = `options=${encodeURIComponent('-c statement_timeout=3000 -c lock_timeout=500')}`
+  const limited = await doctor({ ...unprepared, DATABASE_URL: `${DATABASE_URL}?${limits}` })
+  t.match(limited.on('DATABASE_PREPARE'), { verdict: 'fine' })
+  await execute(DATABASE_URL, 'drop index token_grant_id; alter table hero drop constraint hero_name_unique')
+  t.match((await doctor(unprepared)).on('indexes'), {
+    verdict: 'wrong',
+    message: /^there is no hero_name_unique, token_grant_id$/
+  })
+})
+
+t.test('a low limit on open files is named, and no server is blamed for it', async t => {
+  const start = `ulimit -n 300; exec "${process.execPath}" "${PROGRAM}" doctor --json`
+  const { stdout } = spawnSync('sh', ['-c', start], { env: { ...process.env, ...env }, encoding: 'utf8' })
+  const findings: Finding[] = JSON.parse(stdout)
+  t.match(
+    findings.find(({ check }) => check === 'open files'),
+    { verdict: 'risky', advice: /LimitNOFILE/ }
+  )
+  t.match(
+    findings.find(({ check }) => check === 'server'),
+    { verdict: 'fine' }
+  )
+})
+
+t.test('what Kubernetes sets in place of METRICS_PORT, and a misspelt setting, are told as what they are', async t => {
+  const { code, on } = await doctor({ ...env, METRICS_PORT: 'tcp://10.0.0.1:80', ACCES_TOKEN_TTL: '60' })
+  t.equal(code, 1)
+  t.match(on('METRICS_PORT'), { verdict: 'wrong', message: /which Kubernetes sets for a Service of that name/ })
+  t.match(on('ACCES_TOKEN_TTL'), { verdict: 'risky', advice: 'write ACCESS_TOKEN_TTL' })
+})
+
+t.test('of sound set-ups nothing is wrong, and risky is nothing but what such a set-up is known for', async t => {
+  const folder = await madeFolder(t)
+  const production = {
+    HOST: '10.0.0.5',
+    PUBLIC_URL: 'https://heroes.example',
+    TRUST_PROXY: '10.0.0.1',
+    PASSWORD_MIN_LENGTH: '12',
+    METRICS_PORT: '9090',
+    DATABASE_URL: `${SERVER}?sslmode=verify-full`
+  }
+  const judged = (settings: Record<string, string>, changes: Partial<typeof SOUND>) => {
+    const read = readSettings({ ...production, ...settings })
+    return [...adviseOnSettings(read, new Set(), 4), ...judge(changes, { ...production, ...settings })]
+  }
+  const notFine = (findings: readonly { check: string; verdict: string }[]) =>
+    findings.filter(({ verdict }) => verdict !== 'fine').map(({ check }) => check)
+  const embedded = await doctor({ DATA_DIR: folder, PASSWORD_MIN_LENGTH: '12' })
+  t.strictSame(
+    notFine(embedded.findings).filter(check => check !== 'open files'),
+    ['DATABASE_URL'],
+    'the embedded database'
+  )
+  t.strictSame(notFine(judged({ MIGRATE: 'false' }, {})), [], 'a server with roles')
+  t.strictSame(notFine(judged({ DATABASE_PREPARE: 'false' }, { pooled: undefined })), [], 'instances behind a pooler')
 })
 
 const SOUND: Exclude<Inspected, string> = {
