@@ -67,6 +67,10 @@ t.test('the README is short enough for a front door', async t => {
   t.ok(readme.trim().split(/\s+/).length < 2000)
 })
 
+t.test("the operator's guide can be read in one sitting", async t => {
+  t.ok(read('app/OPERATING.md').trim().split(/\s+/).length < 1800)
+})
+
 t.test('the JavaScript example of each README runs', async t => {
   for (const file of ['README.md', 'core/README.md', 'test/README.md']) {
     const [example = 'fail()'] = blocks(read(file), 'js')
@@ -84,7 +88,7 @@ const FOLDERS = ['core', 'adapters', 'app', 'test', 'drizzle']
 const files = FOLDERS.flatMap(folder =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(file => `${folder}/${file}`)
 ).map(file => file.replaceAll('\\', '/'))
-const readmes = ['README.md', ...files.filter(file => file.endsWith('/README.md'))]
+const readmes = ['README.md', 'app/OPERATING.md', ...files.filter(file => file.endsWith('/README.md'))]
 
 /** The anchor of a heading, as those who draw Markdown make it. */
 const anchorOf = (heading: string): string =>

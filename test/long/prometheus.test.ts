@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -37,6 +37,23 @@ const startPrometheus = async (t: Test, target: number) => {
     return first === undefined ? undefined : Number(first.value[1])
   }
 }
+
+t.test('promtool reads every alert of app/README.md', withPrometheus, async t => {
+  const readme = readFileSync(join(import.meta.dirname, '../../app/README.md'), 'utf8')
+  const rows = [...readme.matchAll(/^\| ([^|]+\?) \| ([^|]+) \| `([^|]+)` \|$/gm)]
+  t.ok(rows.length > 12)
+  const rules = rows.map(([, question, , expr], index) => ({
+    alert: `Heroes${index}`,
+    expr,
+    for: '5m',
+    annotations: { summary: question }
+  }))
+  const file = join(temporaryFolder(t), 'rules.json')
+  writeFileSync(file, JSON.stringify({ groups: [{ name: 'heroes', rules }] }))
+  const { stdout, status, stderr } = spawnSync('promtool', ['check', 'rules', file], { encoding: 'utf8' })
+  t.equal(status, 0, stderr)
+  t.match(stdout, `SUCCESS: ${rows.length} rules found`)
+})
 
 t.test('promtool finds no fault in /metrics, and Prometheus sees what two workers did', withPrometheus, async t => {
   const service = await serveDatabase(t, { WORKERS: '2', DATABASE_POOL: '3', METRICS_PORT: '0', HASH_CONCURRENCY: '1' })

@@ -68,8 +68,8 @@ export async function createDatabase(serverUrl = process.env.TEST_DATABASE_URL):
   return { url: url.href, drop: () => execute(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) }
 }
 
-/** Starts a PostgreSQL server in a temporary folder. Both are removed when this process ends, however it ends. */
-export async function startServer(copy?: Copy): Promise<Server> {
+/** Starts a PostgreSQL server in a temporary folder, by the programs in `installed` if they are named. Both are removed when this process ends, however it ends. */
+export async function startServer(copy?: Copy, installed?: string): Promise<Server> {
   const account = unprivileged()
   const folder = temporaryFolder(account)
   const guard = process.platform === 'win32' ? undefined : startGuard(folder)
@@ -95,7 +95,7 @@ export async function startServer(copy?: Copy): Promise<Server> {
   }
 
   try {
-    const bin = findBinaries(folder, account)
+    const bin = installed ?? findBinaries(folder, account)
     const password = copy?.password ?? randomBytes(12).toString('hex')
     if (copy === undefined) initialise(bin, folder, password, account)
     else await copy.fill(data)

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { join } from 'node:path'
 import t from 'tap'
 import { compose } from '../../../app/compose.js'
 import { buildMetricsServer } from '../../../app/http/server.js'
@@ -192,6 +194,16 @@ t.test('figures say whether the database can be used, how long it takes, and wha
   t.strictSame(await read('heroes_database_wait_seconds_sum'), ['heroes_database_wait_seconds_sum 0.2'])
   t.strictSame(await read('heroes_statement_seconds_sum'), ['heroes_statement_seconds_sum 0.003'])
   t.match(await read('heroes_build_info'), [/^heroes_build_info\{version="\d+\.\d+\.\d+"\} 1$/])
+})
+
+t.test('the table of app/README.md names each figure of the service, and no other', async t => {
+  const { metrics } = await createMeasured()
+  metrics.watch(QUIET)
+  const { text } = await metrics.read()
+  const figures = [...text.matchAll(/^# TYPE ((?:heroes|http)_\w+) /gm)].map(([, name]) => String(name))
+  const readme = readFileSync(join(import.meta.dirname, '../../../app/README.md'), 'utf8')
+  const named = [...readme.matchAll(/\b(?:heroes|http)_\w+/g)].map(([name]) => name.replace(/_(?:bucket|count)$/, ''))
+  t.strictSame([...new Set(named)].filter(name => name !== 'heroes_').sort(), figures.sort())
 })
 
 t.test('forwarded headers on the server of the figures are not warned of: it looks at no address', async t => {

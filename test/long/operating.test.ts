@@ -1,0 +1,86 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import postgres from 'postgres'
+import t from 'tap'
+import { heroes } from '../support/command.js'
+import { installedBinaries, startServer } from '../support/postgres.js'
+import { ask, serveProcess, temporaryFolder } from '../support/process.js'
+import { ADA } from '../support/world.js'
+
+const root = join(import.meta.dirname, '../..')
+const guide = readFileSync(join(root, 'app/OPERATING.md'), 'utf8')
+const schema = readFileSync(join(root, 'adapters/postgres/README.md'), 'utf8')
+
+/** The blocks of one language in a text. */
+const blocksOf = (text: string, language: string): readonly string[] =>
+  [...text.matchAll(new RegExp(`^\`\`\`${language}\n([^\`]+)\`\`\``, 'gm'))].map(([, block]) => String(block))
+
+const bin = installedBinaries().find(folder => spawnSync(join(folder, 'pg_dump'), ['--version']).status === 0)
+const withPrograms = bin === undefined ? { skip: 'there is no pg_dump' } : {}
+
+t.test('the unit, the roles, the limits and the backup of the guide work as it says', withPrograms, async t => {
+  const server = await startServer(undefined, bin)
+  t.teardown(() => server.remove())
+  const urlOf = (role: string, password: string, database = 'heroes'): string => {
+    const url = new URL(server.url)
+    Object.assign(url, { username: role, password, pathname: `/${database}` })
+    return url.href
+  }
+  /** Runs each statement by itself, as some may not be in a transaction. */
+  const execute = async (url: string, text: string): Promise<void> => {
+    const sql = postgres(url, { max: 1, onnotice: () => {} })
+    for (const statement of text.split(';').filter(part => part.trim() !== '')) await sql.unsafe(statement)
+    await sql.end()
+  }
+  const [ofDatabase = '', ofRole = ''] = blocksOf(guide, 'sql')
+  const inDatabase = blocksOf(schema, 'sql').find(block => block.includes('create role')) ?? ''
+  const superuser = new URL(server.url)
+  const { username, password } = superuser
+  await execute(server.url, ofDatabase)
+  await execute(urlOf(username, password), inDatabase)
+  await execute(server.url, ofRole)
+  const owner = urlOf('heroes_owner', 'one')
+  const service = urlOf('heroes_service', 'another')
+  t.match(await heroes('migrate', { DATABASE_URL: owner }), { code: 0, stderr: '' })
+  const sound = { DATABASE_URL: service, MIGRATE: 'false', DATABASE_PREPARE: 'false' }
+  const { code, stdout } = await heroes('doctor', sound)
+  t.equal(code, 0, stdout)
+  t.match(stdout, /^fine +DATABASE_PREPARE /m)
+
+  const [unit = ''] = blocksOf(guide, 'ini')
+  const file = join(temporaryFolder(t), 'database-url')
+  writeFileSync(file, `${service}\n`)
+  const environment = [...unit.matchAll(/^Environment=(.+)$/gm)].flatMap(([, line]) => String(line).split(' '))
+  const settings = Object.fromEntries(environment.map(pair => pair.split(/=(.*)/s)))
+  t.match(unit, /^ExecStart=\/usr\/bin\/node dist\/app\/main\.js serve$/m)
+  const env = { ...settings, MIGRATE: 'false', DATABASE_URL_FILE: file, METRICS_PORT: '0', DRAIN_DELAY: '0' }
+  const first = await serveProcess(t, { ...env, REGISTRATION: 'open' })
+  t.match(await ask(`${first.url}/health/ready`), { status: 200 })
+  const password12 = ADA.password.padEnd(12, 'x')
+  t.match(await ask(`${first.url}/register`, { body: { ...ADA, password: password12 } }), { status: 200 })
+  t.equal(await first.stop(), 0)
+  t.strictSame(
+    first
+      .output()
+      .split('\n')
+      .filter(line => line.startsWith('{"level":40')),
+    [],
+    'the start of the unit warns of nothing'
+  )
+
+  await execute(server.url, ofDatabase.replace('heroes', 'restored'))
+  const backup = blocksOf(guide, 'sh').find(block => block.includes('pg_dump')) ?? ''
+  const ran = spawnSync('bash', ['-e', '-u', '-c', backup], {
+    cwd: dirname(file),
+    encoding: 'utf8',
+    env: {
+      PATH: `${bin}:${process.env.PATH}`,
+      DATABASE_URL: urlOf(username, password),
+      NEW_DATABASE_URL: urlOf(username, password, 'restored')
+    }
+  })
+  t.equal(ran.status, 0, ran.stderr)
+  const restored = `${urlOf(username, password, 'restored')}?options=${encodeURIComponent('-c search_path=heroes')}`
+  t.match(await heroes('user list', { DATABASE_URL: restored }), { code: 0, stdout: /^1 +ada$/m })
+})
