@@ -2,13 +2,6 @@ import type { FastifyRequest } from 'fastify'
 import { couldBeIssued, refusals, type UseCases } from '../../core/index.js'
 import { originOf } from './client-address.js'
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The grant of the request's access token, once that is verified. */
-    grantId?: string
-  }
-}
-
 const BEARER = /^bearer /i
 
 /**
@@ -24,9 +17,7 @@ export type BearerCheck = (request: FastifyRequest, scope: string | undefined) =
 export const createBearerCheck =
   (useCases: Pick<UseCases, 'verifyBearer'>): BearerCheck =>
   (request, scope) =>
-    useCases.verifyBearer(bearerToken(request.headers.authorization), scope, originOf(request)).then(({ grantId }) => {
-      request.grantId = grantId
-    })
+    useCases.verifyBearer(bearerToken(request.headers.authorization), scope, originOf(request))
 
 /** The path of RFC 9728 section 3. */
 export const RESOURCE_METADATA = '/.well-known/oauth-protected-resource'

@@ -169,7 +169,6 @@ export const createHttp = ({
 
   // A route reads a body only when its group says of which kind: see bodies/.
   http.removeAllContentTypeParsers()
-  http.decorateRequest('grantId')
   http.setErrorHandler(handleError)
   http.setNotFoundHandler((request, reply) => handleError(undefined, request, reply))
 

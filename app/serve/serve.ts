@@ -75,7 +75,7 @@ const runServer = async (parts: Parts, prepared: Prepared<readonly NameIndexLack
   const securityLog = createSecurityLog(log.logger)
   const logged = log.naming(securityLog)
   const events = metrics?.counting(logged) ?? logged
-  const useCases = createUseCases(events)
+  const useCases = log.namingIn(createUseCases(events))
   const ready = (): Promise<void> => (stop.asked() ? Promise.reject(ENDING) : database.check())
   let { port } = settings
   const publicUrl = (): string => publicUrlOf(settings, port)

@@ -1,15 +1,25 @@
 import t, { type Test } from 'tap'
 import { jsonRoutes } from '../../../app/http/bodies/json.js'
+import { originOf } from '../../../app/http/client-address.js'
 import { HttpError } from '../../../app/http/errors.js'
 import { createLog, createSecurityLog } from '../../../app/serve/log.js'
+import type { Origin } from '../../../core/index.js'
 import { createTestHttp, listen } from '../../support/http.js'
 import { recordLog } from '../../support/recorded-log.js'
 import { createSampleHttp, serveWhoBreaksOff, serveWhoLeaves } from '../../support/sample-routes.js'
 import { signal, turns } from '../../support/waiting.js'
 import { dial, JSON_TYPE, requestText, statusesIn } from '../../support/wire.js'
+import { ADA, addClient, blankRequest, createWorld, SECRET } from '../../support/world.js'
 
 /** A line without the fields that may have any value. */
-const steady = ({ time, pid, hostname, reqId, ms, ...line }: Readonly<Record<string, unknown>>): object => line
+const steady = ({
+  time,
+  pid,
+  hostname,
+  reqId,
+  ms,
+  ...line
+}: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => line
 
 t.test('a request is logged in one line, without its query string', async t => {
   const { log, take } = recordLog('info')
@@ -50,24 +60,42 @@ t.test('the line of a request has its address, and the client and the user where
   const { emit } = log.naming(createSecurityLog(log.logger))
   const http = createTestHttp({ log, trustProxy: '127.0.0.1' })
   t.teardown(() => http.close())
-  const grant = 'e3b0c442-98fc-4c14-9afb-f4c8996fb924'
-  http.get('/login', async ({ id: requestId }) => {
-    emit({ event: 'login.failed', reason: 'wrong_password', user: 7, requestId })
-    emit({ event: 'token.issued', reason: 'password', client: 'app', user: 7, grant, requestId })
-    emit({ event: 'token.issued', reason: 'client_credentials', client: 'robot', user: undefined, grant, requestId })
+  const { useCases } = createWorld()
+  const named = log.namingIn(useCases)
+  const client = await addClient({ useCases }, 'app')
+  await useCases.registerUser(ADA)
+  const { accessToken } = await useCases.requestToken([{ id: client.id, secret: SECRET }], {
+    ...blankRequest,
+    grantType: 'password',
+    ...ADA
   })
-  http.get('/bearer', async request => {
-    request.grantId = grant
+  const grant = (await useCases.verifyBearer(accessToken)).grantId
+  const work: Record<string, (origin: Origin) => unknown> = {
+    wrong: origin => emit({ event: 'login.failed', reason: 'wrong_password', user: 7, ...origin }),
+    robot: origin =>
+      emit({ event: 'token.issued', reason: 'client_credentials', client: 'robot', user: undefined, grant, ...origin }),
+    bearer: origin => named.verifyBearer(accessToken, undefined, origin),
+    me: origin => named.whoAmI(accessToken, origin),
+    introspect: origin => named.authenticateClient([{ id: client.id, secret: SECRET }], origin)
+  }
+  http.get<{ Params: { what: string } }>('/:what', async request => {
+    await work[request.params.what]?.(originOf(request))
+    return {}
   })
-  const lineOf = async (url: string) => {
-    await http.inject({ url, headers: { 'x-forwarded-for': '2001:db8:1:2:3::4' } })
-    return steady(take().at(-1) ?? {})
+  const lineOf = async (what: string) => {
+    await http.inject({ url: `/${what}`, headers: { 'x-forwarded-for': '2001:db8:1:2:3::4' } })
+    const { path, ...line } = steady(take().at(-1) ?? {})
+    return line
   }
   const line = { level: 30, address: '2001:db8:1:2::/64', method: 'GET', status: 200 }
-  t.strictSame(await lineOf('/login'), { ...line, path: '/login', client: 'robot', user: 7 })
-  t.strictSame(await lineOf('/bearer'), { ...line, path: '/bearer', grant }, 'nor of another request')
+  t.strictSame(await lineOf('wrong'), { ...line, user: 7 })
+  t.strictSame(await lineOf('robot'), { ...line, client: 'robot', grant }, 'nor anything of another request')
+  t.strictSame(await lineOf('bearer'), { ...line, grant })
+  t.strictSame(await lineOf('me'), { ...line, user: 1 })
+  t.strictSame(await lineOf('introspect'), { ...line, client: 'app' })
   emit({ event: 'user.registered', user: 8, requestId: 'req-of-nobody' })
   t.match(take(), [{ event: 'user.registered', user: 8 }], 'a request that is over has its line')
+  t.equal(log.linesDropped(), 0, 'whoever gives the stream counts what it drops')
 })
 
 t.test('an event is written from its own level on', async t => {

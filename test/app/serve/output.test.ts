@@ -182,6 +182,7 @@ t.test('past 8 MB lines are dropped, until the reader has taken half', async t =
   t.ok(kept > 8300 && kept < 8500, 'what the pipe holds comes on top of 8 MB')
   const dropped = Number(/dropped (\d+)/.exec(received)?.[1])
   t.equal(kept + dropped, 10_100)
+  t.equal(output.dropped(), dropped, 'and they stay counted')
   t.ok(
     received === [...numbered(0, kept), `dropped ${dropped}\n`, ...numbered(kept + dropped, 10_110)].join(''),
     'one line stands where lines are missing, and says how many'
