@@ -58,6 +58,7 @@ type All = Settings & Settings['policy'] & { readonly cores: number }
 const PLAIN = 'other machines may reach it, and passwords and tokens travel as plain text'
 const TLS = 'put TLS in front and set PUBLIC_URL to its https address'
 const PROXY = "set it to the addresses of the proxy, 'loopback' where it is on this machine"
+const METRICS = 'set it to an address that Prometheus alone reaches'
 const SERVER = 'for production name a PostgreSQL server, with backups'
 
 const LINES: readonly Line<All>[] = [
@@ -97,7 +98,7 @@ const LINES: readonly Line<All>[] = [
   ['HASH_CONCURRENCY', s => isModest(s), s => `${s.hashConcurrency} at once on ${coresOf(s)}`],
   ['HASH_CONCURRENCY', otherwise, s => `during logins none of ${coresOf(s)} is left to requests`, 'leave it unset'],
   ['HASH_QUEUE', s => s.hashQueue > 1000, 'who is at its end waits five seconds for a 503', 'leave it unset'],
-  ['METRICS_HOST', s => s.metricsPort !== undefined && isOpen(s.metricsHost), 'anybody may read figures', 'narrow it'],
+  ['METRICS_HOST', s => s.metricsPort !== undefined && isOpen(s.metricsHost), 'anybody may read the figures', METRICS],
   ['LOG_LEVEL', s => /^(?:error|fatal|silent)$/.test(s.logLevel), 'the security log is hidden', 'set it to info'],
   ['WORKERS', s => s.workers === 1 || s.workers <= s.cores, s => `${s.workers} on ${coresOf(s)}`],
   ['WORKERS', otherwise, s => `${s.workers} processes wait for ${coresOf(s)}`, 'auto is as many as cores'],

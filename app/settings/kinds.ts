@@ -29,7 +29,7 @@ export const integer = (min: number, max: number): Kind<number> =>
 export const port: Kind<number> = text => {
   if (/^(?:tcp|udp|sctp):\/\//.test(text)) {
     throw new Error(
-      `is '${text}', which Kubernetes sets for a Service of that name: set enableServiceLinks to false, or name it otherwise`
+      `is '${text}', which Kubernetes sets for a Service of that name: set enableServiceLinks to false, or name the Service otherwise`
     )
   }
   return integer(0, 65_535)(text)

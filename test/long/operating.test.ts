@@ -19,6 +19,12 @@ const blocksOf = (text: string, language: string): readonly string[] =>
 const bin = installedBinaries().find(folder => spawnSync(join(folder, 'pg_dump'), ['--version']).status === 0)
 const withPrograms = bin === undefined ? { skip: 'there is no pg_dump' } : {}
 
+t.test('the commands for a container are those of the Dockerfile', async t => {
+  const [commands = ''] = blocksOf(guide, 'sh')
+  const head = readFileSync(join(root, '.ci/Dockerfile'), 'utf8')
+  for (const command of commands.trim().split('\n')) t.match(head, `# ${command}\n`)
+})
+
 t.test('the unit, the roles, the limits and the backup of the guide work as it says', withPrograms, async t => {
   const server = await startServer(undefined, bin)
   t.teardown(() => server.remove())

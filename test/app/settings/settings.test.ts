@@ -516,7 +516,7 @@ t.test('what Kubernetes sets for a Service of the name metrics is told as such',
   t.throws(
     () => readSettings({ METRICS_PORT: 'tcp://10.0.0.1:80' }),
     new SettingError(
-      "METRICS_PORT is 'tcp://10.0.0.1:80', which Kubernetes sets for a Service of that name: set enableServiceLinks to false, or name it otherwise"
+      "METRICS_PORT is 'tcp://10.0.0.1:80', which Kubernetes sets for a Service of that name: set enableServiceLinks to false, or name the Service otherwise"
     )
   )
 })
