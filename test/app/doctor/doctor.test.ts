@@ -359,7 +359,15 @@ const SOUND: Exclude<Inspected, string> = {
   connections: { most: 97, others: 7 },
   encrypted: true,
   takesWrites: true,
-  schema: { applied: true, pending: 0, later: false, absent: [], halfCopied: false, absentIndexes: [], searchPath: 'public' },
+  schema: {
+    applied: true,
+    pending: 0,
+    later: false,
+    absent: [],
+    halfCopied: false,
+    absentIndexes: [],
+    searchPath: 'public'
+  },
   mayMigrate: true,
   nameIndex: undefined,
   missing: [],
@@ -385,7 +393,15 @@ t.test('of a server that is set up as the checklist has it everything is fine', 
 
 t.test('each fact of a server that may cost data, secrets or the service is told by itself', async t => {
   type Case = [check: string, verdict: string, changes: Partial<typeof SOUND>, settings?: Record<string, string>]
-  const schema = { applied: true, pending: 0, later: false, absent: [], halfCopied: false, absentIndexes: [], searchPath: 'public' }
+  const schema = {
+    applied: true,
+    pending: 0,
+    later: false,
+    absent: [],
+    halfCopied: false,
+    absentIndexes: [],
+    searchPath: 'public'
+  }
   const authorities = join(temporaryFolder(t), 'authorities.pem')
   writeFileSync(authorities, String(rootCertificates[0]))
   const cases: Case[] = [
