@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { type Application, finishLogin, loginAddress } from '../hosts/single-page.js'
+import { type Application, finishLogin, loginAddress } from '../examples/single-page.js'
 import { signIn } from '../support/client-libraries.js'
 import { startService } from '../support/listening-service.js'
 import { type Process, startProcess } from '../support/process.js'
@@ -13,7 +13,7 @@ const startNative = async (t: Test): Promise<{ readonly native: Process; readonl
   const redirectUris = ['https://app.example/callback', 'http://127.0.0.1/callback']
   await addClient(service, 'native', { secret: undefined, redirectUris, requirePkce: true })
   await service.useCases.createHero({ name: 'Starling' })
-  const program = fileURLToPath(new URL('../hosts/native-app.mjs', import.meta.url))
+  const program = fileURLToPath(new URL('../examples/native-app.mjs', import.meta.url))
   const native = startProcess(t, [service.url, 'native'], {}, program)
   const [, login = ''] = await native.until(/Sign in at (\S+)/)
   return { native, login: new URL(login) }

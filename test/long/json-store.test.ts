@@ -2,7 +2,7 @@ import { mkdirSync, rmdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { clientWith } from '../contract/records.js'
-import { openJsonStores } from '../hosts/json-store.js'
+import { openJsonStores } from '../examples/json-store.js'
 import { storeContract } from '../testing.js'
 
 t.test('a store that is written after the documentation keeps every promise: tables in a JSON file', async t => {

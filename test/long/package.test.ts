@@ -111,10 +111,10 @@ t.test('the sample hosts compile against the package under each module resolutio
     symlinkSync(there(name), join(compiled, 'node_modules', name), 'junction')
   }
   writeFileSync(join(compiled, 'package.json'), '{ "private": true, "type": "module" }')
-  const samples = readdirSync(join(root, 'test/hosts')).filter(
+  const samples = readdirSync(join(root, 'test/examples')).filter(
     name => name.endsWith('.ts') && !['hosts.test.ts', 'single-page.ts'].includes(name)
   )
-  for (const name of samples) cpSync(join(root, 'test/hosts', name), join(compiled, 'hosts', name))
+  for (const name of samples) cpSync(join(root, 'test/examples', name), join(compiled, 'examples', name))
   for (const [resolution, module] of Object.entries(RESOLUTIONS)) {
     const options = {
       target: 'ES2023',
@@ -126,11 +126,11 @@ t.test('the sample hosts compile against the package under each module resolutio
       noUncheckedIndexedAccess: true,
       module,
       moduleResolution: resolution,
-      rootDir: 'hosts',
+      rootDir: 'examples',
       outDir: resolution
     }
     const config = join(compiled, `${resolution}.json`)
-    writeFileSync(config, JSON.stringify({ compilerOptions: options, include: ['hosts'] }))
+    writeFileSync(config, JSON.stringify({ compilerOptions: options, include: ['examples'] }))
     const tsc = join(root, 'node_modules/typescript/bin/tsc')
     t.match(run(compiled, process.execPath, [tsc, '-p', config]), { status: 0, stdout: '' }, resolution)
     await useHost(t, await startHost(t, join(compiled, resolution), 'node-http'), 'ada')

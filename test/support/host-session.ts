@@ -1,4 +1,4 @@
-// What a sample host of test/hosts/ must answer, wherever it runs.
+// What a sample host of test/examples/ must answer, wherever it runs.
 
 import type { Test } from 'tap'
 import { ask } from './process.js'

@@ -15,7 +15,7 @@ const ALONE = [
   'test/adapters/postgres/outage.test.ts',
   'test/app/serve/metrics.test.ts',
   'test/app/cli/terminal.test.ts',
-  'test/hosts/hosts.test.ts',
+  'test/examples/hosts.test.ts',
   'test/adapters/postgres/connection/hosts.test.ts',
   'test/adapters/postgres/connection/pooler.test.ts'
 ]

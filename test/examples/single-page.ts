@@ -1,5 +1,5 @@
 // A single-page application signs its user in: a public client with PKCE (RFC 7636), by what every browser has. The
-// page is registered by `heroes client add ID --public --redirect-uri https://app.example/`, and the service is started
+// page is registered by `npx heroes client add ID --public --redirect-uri https://app.example/`, and the service is started
 // with the origin of the page among its CORS_ORIGINS.
 
 export interface Application {

@@ -1,6 +1,6 @@
 // A native application signs its user in: a public client with PKCE, whose redirect leads to a free port of this machine
 // (RFC 8252). `node native-app.mjs ISSUER CLIENT_ID` needs a client that was registered by
-// heroes client add CLIENT_ID --public --redirect-uri http://127.0.0.1/callback
+// npx heroes client add CLIENT_ID --public --redirect-uri http://127.0.0.1/callback
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
