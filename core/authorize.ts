@@ -16,6 +16,7 @@ import {
   unnamedRedirectUri
 } from './refusals.js'
 import { grantScopes, parseScope } from './scope.js'
+import { requireStrings } from './text.js'
 
 /** The authorization request of RFC 6749 section 4.1.1 with the parameters of RFC 7636, unchecked. */
 export interface AuthorizationRequest {
@@ -66,7 +67,8 @@ export const createAuthorizeUseCases = (
   policy: Pick<Policy, 'codeSeconds' | 'grantSeconds'>,
   login: Login
 ): AuthorizeUseCases => ({
-  async resolveRedirect({ clientId, redirectUri }) {
+  async resolveRedirect(request) {
+    const { clientId, redirectUri } = requireStrings(request)
     if (clientId === undefined) throw missingClient()
     const client = isClientId(clientId) ? await clients.find(clientId) : undefined
     if (client === undefined) throw unknownClient()
@@ -107,7 +109,8 @@ export const createAuthorizeUseCases = (
 const CHALLENGE = /^[A-Za-z0-9_-]{43}$/
 
 const judge = (client: Client, request: AuthorizationRequest): Authorization => {
-  const { redirectUri, responseType, responseMode, state, scope, codeChallenge, codeChallengeMethod } = request
+  const { redirectUri, responseType, responseMode, state, scope, codeChallenge, codeChallengeMethod } =
+    requireStrings(request)
   if (!client.grantTypes.includes('authorization_code')) {
     throw new DomainError('unauthorized_client', 'the client is not allowed the grant authorization_code')
   }

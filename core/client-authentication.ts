@@ -2,6 +2,7 @@ import { type Origin, originOf } from './events.js'
 import type { Client } from './model.js'
 import type { AllPorts } from './ports.js'
 import { invalidClient, malformedCredentials, unauthenticated } from './refusals.js'
+import { requireString } from './text.js'
 
 /** The id and the secret that a request presents. A public client sends an empty secret or none. */
 export interface ClientCredentials {
@@ -49,7 +50,8 @@ export const createClientAuthentication = ({
       let known: Client | undefined
       for (const { id, secret } of candidates) {
         const client = isClientId(id) ? await clients.find(id) : undefined
-        if (client !== undefined && (await isSecretOf(client, secret ?? ''))) return client
+        if (client !== undefined && (await isSecretOf(client, requireString('a client secret', secret ?? ''))))
+          return client
         known ??= client
       }
       if (known === undefined) events.emit({ event: FAILED, ...originOf(origin), reason: 'unknown_client' })
@@ -60,7 +62,7 @@ export const createClientAuthentication = ({
 }
 
 /** False for a text that cannot be the id of a registered client. The use cases then save the look-up. */
-export const isClientId = (id: string): boolean => /^[A-Za-z0-9._~-]{1,255}$/.test(id)
+export const isClientId = (id: string): boolean => /^[A-Za-z0-9._~-]{1,255}$/.test(requireString('a client id', id))
 
 /** Of a secret, in code points. */
 export const SECRET_MAX = 1024

@@ -11,6 +11,7 @@ import type { Policy } from './policy.js'
 import type { AllPorts } from './ports.js'
 import { createRefreshGrant } from './refresh-grant.js'
 import { otherGrantType, unsupportedGrantType } from './refusals.js'
+import { requireStrings } from './text.js'
 import { type GrantHandler, requireParameter, type TokenRequest } from './token-request.js'
 
 /** Serves a request for one grant type, once the client is authenticated. */
@@ -91,7 +92,10 @@ export const createTokenUseCases = (
   }
 
   return {
-    issueToken: (client, request) => serve(Promise.resolve(client), request),
-    requestToken: (candidates, request) => serve(authenticateClient(candidates, request), request)
+    issueToken: async (client, request) => serve(Promise.resolve(client), requireStrings(request)),
+    async requestToken(candidates, request) {
+      const texts = requireStrings(request)
+      return serve(authenticateClient(candidates, texts), texts)
+    }
   }
 }

@@ -1,7 +1,7 @@
 import type { Hero, NewHero } from './model.js'
 import type { HeroQuery, Ports } from './ports.js'
 import { nameTaken, noSuchHero } from './refusals.js'
-import { requireText } from './text.js'
+import { requireStrings, requireText } from './text.js'
 
 /** Some heroes of a longer list. */
 export interface HeroPage {
@@ -33,12 +33,14 @@ export interface HeroUseCases {
 export const createHeroUseCases = ({ heroes }: Pick<Ports, 'heroes'>): HeroUseCases => ({
   async heroPage(query) {
     const { limit } = query
+    requireStrings({ nameContains: query.nameContains })
     // One hero more than the page holds tells whether there is a next page.
     const found = await heroes.list({ ...query, limit: limit + 1 })
     return { heroes: found.slice(0, limit), nextAfter: found.length > limit ? found[limit - 1]?.id : undefined }
   },
 
   async *allHeroes({ nameContains, after }) {
+    requireStrings({ nameContains })
     let last = after
     let piece: readonly Hero[]
     do {

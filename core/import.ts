@@ -2,7 +2,7 @@ import { DomainError } from './errors.js'
 import { requireValidHero } from './heroes.js'
 import type { NewHero, NewUser, PredecessorHash } from './model.js'
 import type { AllPorts } from './ports.js'
-import { requireText } from './text.js'
+import { requireString, requireText } from './text.js'
 import { requireUsername } from './users.js'
 
 /** A user of this service's predecessor. */
@@ -65,7 +65,7 @@ const SALT_MAX = 1024
 
 const requireHash = <T extends PredecessorHash>(user: T): T => {
   requireText('salt', user.salt, 1, SALT_MAX)
-  if (HASHED_PASSWORD.test(user.hashedPassword)) return user
+  if (HASHED_PASSWORD.test(requireString('hashedpassword', user.hashedPassword))) return user
   throw new DomainError('invalid_input', 'hashedpassword must be 32 bytes in base64')
 }
 

@@ -2,6 +2,7 @@ import { secondsAfter } from './instants.js'
 import type { Client, Grant, Token, User } from './model.js'
 import type { Policy } from './policy.js'
 import type { Ports } from './ports.js'
+import { requireString } from './text.js'
 
 /** The successful response of RFC 6749 section 5.1. */
 export interface TokenAnswer {
@@ -21,7 +22,7 @@ export interface TokenPair {
  * False for a text that cannot be a token or a code, because it lacks the form that {@link Ports.secrets} gives them.
  * The use cases then save the digest and the look-up, however long the text is.
  */
-export const couldBeIssued = (text: string): boolean => /^[A-Za-z0-9]{32}$/.test(text)
+export const couldBeIssued = (text: string): boolean => /^[A-Za-z0-9]{32}$/.test(requireString('a token or code', text))
 
 export type IssuingPolicy = Pick<Policy, 'accessTokenSeconds' | 'refreshTokenSeconds' | 'grantSeconds'>
 

@@ -1,3 +1,5 @@
+import { requireString } from './text.js'
+
 /** One character that RFC 3986 allows in a host or in a user name. */
 const NAME = "(?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})"
 /**
@@ -17,7 +19,7 @@ const PRIVATE_USE = new RegExp(`^[a-z][a-z0-9+-]*\\.[a-z0-9.+-]*:${REST}+$`)
 
 /** True for a URI that a client may register. */
 export const isRedirectUri = (uri: string): boolean =>
-  uri.length <= 2000 && [HTTPS, HTTP_LOCAL, PRIVATE_USE].some(form => form.test(uri))
+  requireString('a redirect URI', uri).length <= 2000 && [HTTPS, HTTP_LOCAL, PRIVATE_USE].some(form => form.test(uri))
 
 /** RFC 8252 section 7.3: an application on the user's own machine takes any free port, so its port is not compared. */
 export const isSameRedirect = (given: string, registered: string): boolean =>

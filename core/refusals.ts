@@ -18,6 +18,7 @@ const tryLater =
 
 // Texts
 
+export const noText = (what: string): DomainError => new DomainError('invalid_input', `${what} must be a text`)
 export const unstorableText = (field: string): DomainError =>
   new DomainError('invalid_input', `${field} holds a NUL or a lone surrogate: leave it out`)
 export const textOfOtherLength = (field: string, min: number, max: number): DomainError =>

@@ -2,7 +2,7 @@ import { DomainError } from './errors.js'
 import type { ScopeText } from './model.js'
 import type { Ports } from './ports.js'
 import { isScopeToken } from './scope.js'
-import { requireText } from './text.js'
+import { requireString, requireText } from './text.js'
 
 /** What is done with the words for scopes. */
 export interface ScopeTextUseCases {
@@ -27,7 +27,7 @@ export const createScopeTextUseCases = ({ scopes }: Pick<Ports, 'scopes'>): Scop
         `a scope is 1 to ${MOST_CHARACTERS} characters of printable ASCII without space, quote and backslash`
       )
     }
-    const described = { name, text: requireText('text', text.trim(), 1, MOST_CHARACTERS) }
+    const described = { name, text: requireText('text', requireString('text', text).trim(), 1, MOST_CHARACTERS) }
     await scopes.set(described)
     return described
   },
@@ -48,4 +48,4 @@ export const createScopeTextUseCases = ({ scopes }: Pick<Ports, 'scopes'>): Scop
 
 const MOST_CHARACTERS = 255
 
-const isNameOfScope = (name: string): boolean => name.length <= MOST_CHARACTERS && isScopeToken(name)
+const isNameOfScope = (name: string): boolean => isScopeToken(name) && name.length <= MOST_CHARACTERS

@@ -1,4 +1,19 @@
-import { textOfOtherLength, unstorableText } from './refusals.js'
+import { noText, textOfOtherLength, unstorableText } from './refusals.js'
+
+/**
+ * Returns the text. Throws an `invalid_input` that names `what` for anything else, which a host in plain JavaScript may
+ * hand in.
+ */
+export const requireString = (what: string, value: unknown): string => {
+  if (typeof value === 'string') return value
+  throw noText(what)
+}
+
+/** Returns an object of texts, some of which may be undefined. Throws as {@link requireString} does, with the key. */
+export const requireStrings = <T extends object>(texts: T): T => {
+  for (const [key, value] of Object.entries(texts)) if (value !== undefined) requireString(key, value)
+  return texts
+}
 
 /** The length in code points, which PostgreSQL counts as well. */
 export const lengthOf = (text: string): number => {
@@ -13,10 +28,11 @@ export const lengthOf = (text: string): number => {
 export const isStorable = (text: string): boolean => !/[\0\p{Surrogate}]/u.test(text)
 
 /**
- * Returns the text. Throws an `invalid_input` that names the field when the text is not storable or not `min` to `max`
+ * Returns the text. Throws an `invalid_input` that names the field when it is no text, not storable, or not `min` to `max`
  * code points long.
  */
-export const requireText = (field: string, text: string, min: number, max: number): string => {
+export const requireText = (field: string, given: string, min: number, max: number): string => {
+  const text = requireString(field, given)
   // A code point has at most two code units. This comparison comes first, so that no megabytes are searched or counted.
   const isFarTooLong = text.length > 2 * max
   if (!isFarTooLong && !isStorable(text)) throw unstorableText(field)

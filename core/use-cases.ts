@@ -33,7 +33,7 @@ export type UseCases = HeroUseCases &
 /**
  * All use cases. What `changes` leaves out, or has as undefined, is as in {@link defaultPolicy}. Throws a RangeError that
  * names the key for a value that is no finite number. Besides the errors that its docstring names, each use case may throw
- * `unavailable`.
+ * `unavailable`, and `invalid_input` for what is no text where its type has one.
  */
 export const createUseCases = (given: Ports, changes: PolicyChanges = {}): UseCases => {
   const policy = policyWith(changes)

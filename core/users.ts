@@ -6,7 +6,7 @@ import { toNfc } from './nfc.js'
 import type { Policy } from './policy.js'
 import type { AllPorts, UserQuery } from './ports.js'
 import { tooManyRegistrations, usernameTaken } from './refusals.js'
-import { isStorable, lengthOf, requireText } from './text.js'
+import { isStorable, lengthOf, requireString, requireText } from './text.js'
 
 /** In code points, in the form NFC. */
 export const USERNAME_MAX = 255
@@ -61,7 +61,7 @@ export const createUserUseCases = (
   const requirePassword = createRequirePassword(policy)
   /** Throws `not_found`, without a look-up for a username that cannot be registered. */
   const findUser = async (username: string): Promise<User> => {
-    const normalized = toNfc(username, USERNAME_MAX)
+    const normalized = usernameOf(username)
     const user = fits(normalized, USERNAME_MAX) ? await users.findByUsername(normalized) : undefined
     if (user === undefined) throw noSuchUser()
     return user
@@ -139,24 +139,27 @@ export const createUserUseCases = (
   }
 }
 
+const usernameOf = (username: string): string => toNfc(requireString('username', username), USERNAME_MAX)
+const passwordOf = (password: string): string => toNfc(requireString('password', password), PASSWORD_MAX)
+
 /** The password in the form in which it is hashed. Throws `invalid_input`. */
 export type RequirePassword = (password: string) => string
 
 export const createRequirePassword =
   ({ passwordMinLength }: Pick<Policy, 'passwordMinLength'>): RequirePassword =>
   password =>
-    requireText('password', toNfc(password, PASSWORD_MAX), passwordMinLength, PASSWORD_MAX)
+    requireText('password', passwordOf(password), passwordMinLength, PASSWORD_MAX)
 
 /** The username in the form in which it is registered. Throws `invalid_input`. */
 export const requireUsername = (username: string): string =>
-  requireText('username', toNfc(username, USERNAME_MAX), 1, USERNAME_MAX)
+  requireText('username', usernameOf(username), 1, USERNAME_MAX)
 
 /**
  * The credentials in the form in which they are registered. Undefined when they cannot be registered: then the login
- * saves the count, the look-up and the hash.
+ * saves the count, the look-up and the hash. Throws `invalid_input` for what is no text.
  */
 export const normalizeCredentials = ({ username, password }: Credentials): Credentials | undefined => {
-  const normalized = { username: toNfc(username, USERNAME_MAX), password: toNfc(password, PASSWORD_MAX) }
+  const normalized = { username: usernameOf(username), password: passwordOf(password) }
   const registrable = fits(normalized.username, USERNAME_MAX) && fits(normalized.password, PASSWORD_MAX)
   return registrable ? normalized : undefined
 }
