@@ -133,7 +133,7 @@ export const requireSchema = async ({ write }: Driver): Promise<void> => {
   if (state.recorded && state.pending.length === 0) return requireWhole(state)
   const what = state.applied.length === 0 ? 'lacks its schema' : 'has a schema of an earlier version'
   throw new UnfitDatabaseError(
-    `the database ${what}; run \`heroes migrate\`, or leave MIGRATE unset (the search path is ${state.searchPath})`
+    `the database ${what}; run \`npx heroes migrate\`, or leave MIGRATE unset (the search path is ${state.searchPath})`
   )
 }
 

@@ -35,7 +35,10 @@ export interface NameIndexLack {
 }
 
 /** `migrate` makes the index at once. */
-const EASILY_MADE: NameIndexLack = { reason: 'there is no index for parts of names', remedy: 'run `heroes migrate`' }
+const EASILY_MADE: NameIndexLack = {
+  reason: 'there is no index for parts of names',
+  remedy: 'run `npx heroes migrate`'
+}
 
 /** `schema` has the extension; null where nothing has it yet. */
 const makeByHand = (schema: unknown): string => {
@@ -51,7 +54,7 @@ export const findNameIndex = async (run: Run): Promise<NameIndexLack | undefined
   if (valid === false) {
     return {
       reason: `the index ${NAME_INDEX} is being made, or was left half made`,
-      remedy: `unless it is being made, run \`drop index concurrently ${NAME_INDEX}\`, and \`heroes migrate\``
+      remedy: `unless it is being made, run \`drop index concurrently ${NAME_INDEX}\`, and \`npx heroes migrate\``
     }
   }
   if (available !== true) {
@@ -63,7 +66,7 @@ export const findNameIndex = async (run: Run): Promise<NameIndexLack | undefined
   const [[count] = []] = await run(`select count(*) from (select from hero limit ${FEW_HEROES + 1}) as hero`, [])
   if (Number(count) <= FEW_HEROES) return EASILY_MADE
   return {
-    reason: `more than ${FEW_HEROES} heroes are there, and \`heroes migrate\` would hold up whoever stores one`,
+    reason: `more than ${FEW_HEROES} heroes are there, and \`npx heroes migrate\` would hold up whoever stores one`,
     remedy: makeByHand(schema)
   }
 }

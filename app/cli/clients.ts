@@ -74,6 +74,7 @@ export const clientCommands = ({ terminal, show }: CommandContext): readonly Com
   {
     words: 'add <id>',
     description: 'registers a client',
+    example: 'client add shop --confidential --redirect-uri https://shop.example/callback --scope heroes',
     options: ADD_OPTIONS,
     action: async (id: string, options: ClientOptions) => {
       if (!options.public && !options.confidential) throw new UsageError('give either --public or --confidential')
@@ -93,6 +94,7 @@ export const clientCommands = ({ terminal, show }: CommandContext): readonly Com
   {
     words: 'list',
     description: 'lists the clients',
+    example: 'client list --json',
     action: (options: JsonOption) =>
       show(
         options,
@@ -106,6 +108,7 @@ export const clientCommands = ({ terminal, show }: CommandContext): readonly Com
   {
     words: 'show <id>',
     description: 'shows a client',
+    example: 'client show shop',
     action: (id: string, options: JsonOption) =>
       show(
         options,
@@ -119,6 +122,7 @@ export const clientCommands = ({ terminal, show }: CommandContext): readonly Com
   {
     words: 'set <id>',
     description: 'changes a client',
+    example: "client set shop --name 'The Shop' --no-scope",
     options: SET_OPTIONS,
     action: async (id: string, options: ClientOptions) => {
       const changes = chosenBy(options)
@@ -132,6 +136,7 @@ export const clientCommands = ({ terminal, show }: CommandContext): readonly Com
   {
     words: 'rotate-secret <id>',
     description: 'gives a confidential client a new secret',
+    example: 'client rotate-secret shop --keep-old 86400',
     options: ROTATE_OPTIONS,
     action: async (id: string, options: JsonOption & { keepOld: number; secretStdin?: true }) => {
       const given = await readSecret(terminal, options.secretStdin)
@@ -146,6 +151,7 @@ export const clientCommands = ({ terminal, show }: CommandContext): readonly Com
   {
     words: 'remove <id>',
     description: 'removes a client and ends every code and token of it',
+    example: 'client remove shop --yes',
     confirms: id => [`Remove the client ${id} with every code and token of it?`, `the client ${id} is not removed`],
     action: (id: string, options: JsonOption) =>
       show(options, async useCases => {

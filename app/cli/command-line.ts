@@ -5,7 +5,7 @@ import { type Environment, readSettings, SettingError, type Settings, settingsHe
 import { version } from '../version.js'
 import { administer } from './administer.js'
 import { clientCommands } from './clients.js'
-import { addCommands, type CommandContext, type CommandEntry, type JsonOption } from './command.js'
+import { addCommand, addCommands, type CommandContext, type CommandEntry, type JsonOption } from './command.js'
 import { heroCommands } from './heroes.js'
 import { movingCommands } from './moving.js'
 import { printable, toPrintableJson } from './printable.js'
@@ -15,12 +15,10 @@ import { userCommands } from './users.js'
 
 const FIRST_STEPS = `To begin:
 
-  heroes serve                       starts the service, and shows a first client and how to try it
-  heroes client rotate-secret local  makes a new secret for that client, where the first is lost
-  heroes doctor                      says what is fine, risky or wrong about settings and database
-  heroes --help                      lists every command and every setting
-
-In a checkout, each is \`npm run heroes -- <command>\`.
+  npx heroes serve                       starts the service, and shows a first client and how to try it
+  npx heroes client rotate-secret local  makes a new secret for that client, where the first is lost
+  npx heroes doctor                      says what is fine, risky or wrong about settings and database
+  npx heroes --help                      lists every command and every setting
 `
 
 /** A reviver: leaves out the operations that the document marks as internal, and the paths that then have none. */
@@ -83,12 +81,10 @@ export const runCommand = async (
     })
     .version(version, '--version', 'print the version')
     .addHelpText('after', () => `\nSettings (environment):\n${settingsHelp()}`)
-  program
-    .command('serve')
-    .description('migrates the database and serves')
-    .action(async () => {
-      exitCode = await serve(readSettings(env), stdout)
-    })
+  const served = 'DATABASE_URL=postgres://heroes:secret@db.example/heroes npx heroes serve'
+  addCommand(program, 'serve', 'migrates the database and serves', served).action(async () => {
+    exitCode = await serve(readSettings(env), stdout)
+  })
   const group = (name: string, description: string, entries: readonly CommandEntry[]): void =>
     addCommands(program.command(name).description(description), terminal, entries)
   addCommands(program, terminal, serviceCommands(context, openApi))
@@ -126,6 +122,7 @@ const serviceCommands = ({ env, terminal, show }: CommandContext, openApi: OpenA
   {
     words: 'migrate',
     description: 'applies pending migrations',
+    example: 'migrate',
     action: (options: JsonOption) =>
       show(
         options,
@@ -139,6 +136,7 @@ const serviceCommands = ({ env, terminal, show }: CommandContext, openApi: OpenA
   {
     words: 'openapi',
     description: 'prints the OpenAPI document, without a database',
+    example: 'openapi --public > openapi.json',
     options: [new Option('--public', 'leave out what only serves the page /docs, for generators of clients')],
     json: 'print it as one line',
     action: async ({ json, public: isPublic }: JsonOption & { readonly public?: true }) => {
@@ -152,6 +150,7 @@ const serviceCommands = ({ env, terminal, show }: CommandContext, openApi: OpenA
 const doctorCommand = ({ env, print }: CommandContext): CommandEntry => ({
   words: 'doctor',
   description: 'says what is fine, risky or wrong about the settings and the database, and changes nothing',
+  example: 'doctor --json',
   action: async (options: JsonOption) => {
     const findings = await examine(env)
     await print(options, [findings, findings.map(toLine)])
@@ -176,8 +175,8 @@ const withHelpInGroup = (argv: readonly string[], { commands }: Command): readon
 /** What is wrong with words that name no command. */
 const withoutCommand = (argv: readonly string[]): string => {
   const at = argv.indexOf('help')
-  if (at === -1) return `a command is missing; \`${['heroes', ...argv].join(' ')} --help\` lists them`
-  const group = ['heroes', ...argv.slice(0, at)].join(' ')
+  if (at === -1) return `a command is missing; \`${['npx heroes', ...argv].join(' ')} --help\` lists them`
+  const group = ['npx heroes', ...argv.slice(0, at)].join(' ')
   return `there is no command \`${group} ${argv[at + 1]}\`; \`${group} --help\` lists them`
 }
 

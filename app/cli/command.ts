@@ -31,6 +31,8 @@ export interface CommandEntry {
   /** As `add <id>`. */
   readonly words: string
   readonly description: string
+  /** A whole command line behind `npx heroes`, which the help shows. */
+  readonly example: string
   readonly options?: readonly Option[]
   /** What `--json` does. */
   readonly json?: string
@@ -39,9 +41,13 @@ export interface CommandEntry {
   readonly action: (...args: Parameters<Parameters<Command['action']>[0]>) => Promise<void>
 }
 
+/** Adds a command whose help ends with an example. */
+export const addCommand = (group: Command, words: string, description: string, example: string): Command =>
+  group.command(words).description(description).addHelpText('after', `\nExample:\n  ${example}`)
+
 export const addCommands = (group: Command, terminal: Terminal, entries: readonly CommandEntry[]): void => {
-  for (const { words, description, options = [], json = 'print JSON', confirms, action } of entries) {
-    const command = group.command(words).description(description)
+  for (const { words, description, example, options = [], json = 'print JSON', confirms, action } of entries) {
+    const command = addCommand(group, words, description, `npx heroes ${example}`)
     for (const option of options) command.addOption(option)
     if (confirms) command.option('--yes', 'remove without asking (without a terminal nothing is asked)')
     command.option('--json', json).action(async (...args) => {

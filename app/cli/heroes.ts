@@ -9,6 +9,7 @@ export const heroCommands = (context: CommandContext): readonly CommandEntry[] =
   {
     words: 'export',
     description: 'prints the heroes as JSON lines, without their ids',
+    example: 'export > heroes.jsonl',
     json: 'print one JSON array',
     action: ({ json }: JsonOption) =>
       context.withUseCases(
@@ -20,6 +21,7 @@ export const heroCommands = (context: CommandContext): readonly CommandEntry[] =
   {
     words: 'import <file>',
     description: 'stores heroes of JSON lines ({"name":...}), or of a .csv file with a header; - reads stdin',
+    example: 'import heroes.csv',
     action: (file: string, options: JsonOption) => runImport(context, HEROES, file, options)
   }
 ]

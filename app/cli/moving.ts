@@ -16,6 +16,7 @@ export const movingCommands = ({ env, terminal, status, print }: CommandContext)
   {
     words: 'backup <file>',
     description: 'saves the whole embedded database in a file, also while the service runs',
+    example: 'backup heroes.tar',
     action: async (file: string, options: JsonOption) => {
       await backUp(env, status, tar => save(tar, file))
       const { size } = await stat(file)
@@ -25,18 +26,20 @@ export const movingCommands = ({ env, terminal, status, print }: CommandContext)
   {
     words: 'restore <file>',
     description: 'makes the embedded database of a backup, where there is none',
+    example: 'restore heroes.tar',
     action: async (file: string, options: JsonOption) => {
       const { database } = lastingSettings(env)
       if (database.kind === 'server') throw new Error(NOT_EMBEDDED)
       const { folder } = database
       await restoreDatabase(folder, new Blob([await readBackup(file)]))
-      const advice = 'Whoever was revoked since the backup is not any more: `heroes user revoke --all` ends all logins.'
+      const advice = 'Whoever was revoked since the backup is not any more: `npx heroes user revoke --all` ends all logins.'
       await print(options, [{ folder }, [`The database of ${file} is in ${folder}.`, advice]])
     }
   },
   {
     words: 'copy <target>',
     description: 'copies everything into an empty database: a postgres:// URL or a folder; - reads which from stdin',
+    example: 'copy postgres://heroes:secret@db.example/heroes',
     options: [new Option('--again', 'empty a target whose copy is not whole, and begin anew')],
     action: async (given: string, options: JsonOption & { readonly again?: true }) => {
       const settings = lastingSettings(env)

@@ -5,6 +5,7 @@ export const scopeCommands = ({ show }: CommandContext): readonly CommandEntry[]
   {
     words: 'list',
     description: 'lists the scopes that have words',
+    example: 'scope list',
     action: (options: JsonOption) =>
       show(
         options,
@@ -19,6 +20,7 @@ export const scopeCommands = ({ show }: CommandContext): readonly CommandEntry[]
   {
     words: 'set <name> <text>',
     description: 'gives a scope its words, in place of earlier ones',
+    example: "scope set heroes.readonly 'See your heroes'",
     action: (name: string, text: string, options: JsonOption) =>
       show(options, async useCases => {
         const scope = await useCases.setScopeText({ name, text })
@@ -28,6 +30,7 @@ export const scopeCommands = ({ show }: CommandContext): readonly CommandEntry[]
   {
     words: 'remove <name>',
     description: 'removes the words of a scope, which is then shown as it is',
+    example: 'scope remove heroes.readonly --yes',
     confirms: name => [`Remove the words of the scope ${name}?`, `the words of the scope ${name} are not removed`],
     action: (name: string, options: JsonOption) =>
       show(options, async useCases => {

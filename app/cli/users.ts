@@ -10,6 +10,7 @@ export const userCommands = (context: CommandContext): readonly CommandEntry[] =
   {
     words: 'list',
     description: 'lists the users',
+    example: 'user list --json',
     action: (options: JsonOption) =>
       context.show(
         options,
@@ -25,6 +26,7 @@ export const userCommands = (context: CommandContext): readonly CommandEntry[] =
   {
     words: 'add <name>',
     description: 'registers a user; the password is read from the terminal or from stdin',
+    example: 'user add ada',
     action: async (username: string, options: JsonOption) => {
       const password = await readHidden(context.terminal, 'Password')
       await context.show(options, async useCases => {
@@ -36,11 +38,13 @@ export const userCommands = (context: CommandContext): readonly CommandEntry[] =
   {
     words: 'import <file>',
     description: "stores users with the hashes of the service's predecessor, of JSON lines; - reads stdin",
+    example: 'user import users.jsonl',
     action: (file: string, options: JsonOption) => runImport(context, PREDECESSOR_USERS, file, options)
   },
   {
     words: 'set-password <name>',
     description: 'gives a user a new password and ends every token of the user',
+    example: 'user set-password ada < password.txt',
     action: async (username: string, options: JsonOption) => {
       const password = await readHidden(context.terminal, 'Password')
       await context.show(options, async useCases => {
@@ -52,6 +56,7 @@ export const userCommands = (context: CommandContext): readonly CommandEntry[] =
   {
     words: 'revoke [name]',
     description: 'ends every code and token of a user',
+    example: 'user revoke ada',
     options: [new Option('--all', 'of all users, as after a backup was restored')],
     action: async (username: string | undefined, options: JsonOption & { readonly all?: true }) => {
       if ((username === undefined) !== (options.all === true)) throw new UsageError('give either a name or --all')
@@ -68,6 +73,7 @@ export const userCommands = (context: CommandContext): readonly CommandEntry[] =
   {
     words: 'remove <name>',
     description: 'removes a user with every code and token',
+    example: 'user remove ada --yes',
     confirms: name => [`Remove the user ${name} with every code and token?`, `the user ${name} is not removed`],
     action: (username: string, options: JsonOption) =>
       context.show(options, async useCases => {

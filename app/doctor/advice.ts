@@ -154,7 +154,7 @@ export const keptSecret = ({ database }: Pick<Settings, 'database'>): Finding =>
     'its secret was printed to standard output, which is no terminal, so a log may keep it',
     database.kind === 'memory'
       ? 'where others read that log, start the service in a terminal: a new start on memory: makes a new secret'
-      : 'where others read that log, give the client another secret: heroes client rotate-secret local'
+      : 'where others read that log, give the client another secret: npx heroes client rotate-secret local'
   )
 })
 

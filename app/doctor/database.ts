@@ -27,7 +27,7 @@ export const judgeDatabase = (
   return [...firstLines(FOLDER, { found: 'open', migrate }), ...firstLines(SCHEMA, { ...found, ...schema })]
 }
 
-const MIGRATE = 'run `heroes migrate`, or leave MIGRATE unset'
+const MIGRATE = 'run `npx heroes migrate`, or leave MIGRATE unset'
 const ROLE_LIMITS = 'run `alter role NAME set statement_timeout = 3000`, and `lock_timeout = 500`'
 const WITHOUT_PREPARING = 'set it to false, and statement_timeout and lock_timeout for the role'
 const WITH_TLS = 'add sslmode=verify-full to DATABASE_URL'
@@ -36,8 +36,8 @@ const POOLED = 'a pooler in transaction mode does not keep the limits that the s
 const WRITES = 'name the primary, or add target_session_attrs=read-write to DATABASE_URL'
 const BUFFERS = "set it to a quarter of the server's memory"
 const SEARCH_PATH = 'correct the search path of the role or in DATABASE_URL, or restore what is gone'
-const AS_OWNER = 'run `heroes migrate` as the role that owns the tables, with `create` on their schema'
-const AS_MAKER = 'run `heroes migrate` as a role with `create` on the schema, or give this role that'
+const AS_OWNER = 'run `npx heroes migrate` as the role that owns the tables, with `create` on their schema'
+const AS_MAKER = 'run `npx heroes migrate` as a role with `create` on the schema, or give this role that'
 const MOST_OFFSET_SECONDS = 5
 /** PostgreSQL's default. */
 const SMALL_BUFFERS = 128 * 1024 * 1024
@@ -75,7 +75,7 @@ interface SchemaFacts extends Schema, Pick<InspectedDatabase, 'mayMigrate'> {
 const SCHEMA: readonly Line<SchemaFacts>[] = [
   ['schema', s => !s.isKnown, 'which migrations were applied cannot be read', 'grant the role what it lacks', 'wrong'],
   ['schema', s => s.absent.length > 0, s => `${pathOf(s)} and lacks ${s.absent.join(', ')}`, SEARCH_PATH, 'wrong'],
-  ['schema', s => s.halfCopied, 'a copy into it is not whole', 'begin it anew with `heroes copy --again`', 'wrong'],
+  ['schema', s => s.halfCopied, 'a copy into it is not whole', 'begin it anew with `npx heroes copy --again`', 'wrong'],
   ['schema', s => s.later, 'a later version of the service has migrated it', 'run that version'],
   ['schema', s => s.pending === 0, 'every migration is applied'],
   ['schema', s => !s.migrate, s => `${pendingOf(s)}; ${pathOf(s)}`, MIGRATE, 'wrong'],

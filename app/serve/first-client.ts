@@ -50,9 +50,9 @@ export const registerFirstClient = async (
   const register = registrationOpen
     ? `curl ${shellWord(`${publicUrl}/register`)} -H 'Content-Type: application/json' -d '{"username":"ada","password":"${password}"}'`
     : hasCommands
-      ? `echo '${password}' | heroes user add ada`
+      ? `echo '${password}' | npx heroes user add ada`
       : '# Nobody can be registered: REGISTRATION is closed, and no command reaches this database.'
-  const another = hasCommands ? `; \`heroes client rotate-secret ${client.id}\` makes another` : ''
+  const another = hasCommands ? `; \`npx heroes client rotate-secret ${client.id}\` makes another` : ''
   return `
 A first client is registered. Its secret is shown this once${another}.
 

@@ -86,7 +86,7 @@ t.test('a database of an earlier version, from a checkout with LF or CRLF, is ta
     const before = await rowsOf(sql, SHARED)
     const { migrate, requireSchema, inspect, check, stores } = await open(t, url)
     t.match(await inspect(), { schema: { applied: true, pending: FILES.length - EARLIER, absent: [] } })
-    await t.rejects(requireSchema(), { message: /has a schema of an earlier version; run `heroes migrate`/ })
+    await t.rejects(requireSchema(), { message: /has a schema of an earlier version; run `npx heroes migrate`/ })
     await migrate()
     await requireSchema()
     await check()

@@ -177,7 +177,7 @@ t.test('why there is no index is told with what to do, and parts of names are fo
   await expectLack(/half made/, /`drop index concurrently hero_name_trigrams`/)
 
   await sql.unsafe(`drop index ${INDEX}; delete from hero where id > 1`)
-  t.match(await requireSchema(), { reason: /there is no index/, remedy: 'run `heroes migrate`' })
+  t.match(await requireSchema(), { reason: /there is no index/, remedy: 'run `npx heroes migrate`' })
   await sql.begin(async holding => {
     await holding`lock table hero in row exclusive mode`
     t.match(await migrate(), { reason: /lock timeout/ })

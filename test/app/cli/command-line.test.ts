@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import t from 'tap'
 import { lockFolder } from '../../../adapters/postgres/embedded/folder.js'
-import { heroes, openCommandLine, told } from '../../support/command.js'
+import { heroes, openCommandLine, type Ran, told } from '../../support/command.js'
 import { madeFolder } from '../../support/embedded.js'
 import { createDatabase, execute } from '../../support/postgres.js'
 import { temporaryFolder } from '../../support/process.js'
@@ -30,7 +30,7 @@ t.test('with MIGRATE=false a database that `heroes migrate` has not prepared is 
   const refused = (why: string) => ({
     code: 1,
     stdout: '',
-    stderr: `heroes: DATABASE_URL cannot be used: the database ${why}; run \`heroes migrate\`, or leave MIGRATE unset (the search path is "$user", public)\n`
+    stderr: `heroes: DATABASE_URL cannot be used: the database ${why}; run \`npx heroes migrate\`, or leave MIGRATE unset (the search path is "$user", public)\n`
   })
   for (const command of ['serve', 'client list', 'user list']) {
     t.strictSame(await heroes(command, env), refused('lacks its schema'), command)
@@ -46,7 +46,7 @@ t.test('with MIGRATE=false an empty embedded database is refused as well', async
   t.match(await heroes('client list', { DATA_DIR: await madeFolder(t), MIGRATE: 'false' }), {
     code: 1,
     stdout: '',
-    stderr: /^heroes: the database lacks its schema; run `heroes migrate`[^\n]*\n$/
+    stderr: /^heroes: the database lacks its schema; run `npx heroes migrate`[^\n]*\n$/
   })
 })
 
@@ -119,10 +119,10 @@ t.test('bad usage is exit code 2 with one line that says what is wrong, and noth
   for (const line of cases)
     t.match(await run(line), { code: 2, stdout: '', stderr: /^heroes: (?!error)[^\n]+\n$/ }, line)
   const refusals: [argv: readonly string[], reason: string][] = [
-    [['client'], 'a command is missing; `heroes client --help` lists them'],
-    [['help', 'clint'], 'there is no command `heroes clint`; `heroes --help` lists them'],
-    [['client', 'help', 'ad'], 'there is no command `heroes client ad`; `heroes client --help` lists them'],
-    [['help', 'client', 'ad'], 'there is no command `heroes client ad`; `heroes client --help` lists them'],
+    [['client'], 'a command is missing; `npx heroes client --help` lists them'],
+    [['help', 'clint'], 'there is no command `npx heroes clint`; `npx heroes --help` lists them'],
+    [['client', 'help', 'ad'], 'there is no command `npx heroes client ad`; `npx heroes client --help` lists them'],
+    [['help', 'client', 'ad'], 'there is no command `npx heroes client ad`; `npx heroes client --help` lists them'],
     [['clint'], "unknown command 'clint' (Did you mean client?)"],
     [['client', 'add'], "missing required argument 'id'"]
   ]
@@ -178,9 +178,9 @@ t.test('what a server refuses of DATABASE_URL is told with its name', async t =>
 
 t.test('heroes alone says what to do first', async t => {
   const { code, stdout, stderr } = await heroes([], env)
-  t.strictSame({ code, stderr }, { code: 2, stderr: 'heroes: a command is missing; `heroes --help` lists them\n' })
+  t.strictSame({ code, stderr }, { code: 2, stderr: 'heroes: a command is missing; `npx heroes --help` lists them\n' })
   for (const first of ['serve', 'client rotate-secret local', 'doctor', '--help']) {
-    t.match(stdout, new RegExp(`^  heroes ${first} `, 'm'))
+    t.match(stdout, new RegExp(`^  npx heroes ${first} `, 'm'))
   }
 })
 
@@ -235,6 +235,25 @@ t.test('--help lists the commands and every setting with its default', async t =
   t.match(await run('help serve'), { code: 0, stdout: /^Usage: heroes serve /, stderr: '' })
   for (const line of ['help client add', 'client help add'])
     t.strictSame(await run(line), await run('client add --help'))
+})
+
+t.test('the help of every command ends with an example of that command', async t => {
+  const commandsIn = ({ stdout }: Ran): string[] => {
+    const [, listed = ''] = stdout.split('\nCommands:\n')
+    return [...listed.matchAll(/^ {2}([a-z-]+) .*$/gm)].map(([, name = '']) => name).filter(name => name !== 'help')
+  }
+  let examples = 0
+  const look = async (words: readonly string[]): Promise<void> => {
+    const help = await heroes([...words, '--help'], env)
+    const inside = commandsIn(help)
+    for (const name of inside) await look([...words, name])
+    if (inside.length > 0) return
+    const line = ['npx', 'heroes', ...words].join(' ')
+    t.match(help.stdout, new RegExp(`\n\nExample:\n  (?:[A-Z_]+=\\S+ )?${line}(?: [^\n]+)?\n$`), line)
+    examples += 1
+  }
+  await look([])
+  t.ok(examples >= 20, `${examples} commands`)
 })
 
 t.test('--version prints the version of the package', async t => {

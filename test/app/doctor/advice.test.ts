@@ -169,7 +169,7 @@ t.test(
 t.test(
   'a first secret that a log may keep is replaced by a command, or by a new start where no command reaches',
   async t => {
-    t.match(keptSecret(readSettings({})).advice, 'heroes client rotate-secret local')
+    t.match(keptSecret(readSettings({})).advice, 'npx heroes client rotate-secret local')
     t.match(keptSecret(readSettings({ DATABASE_URL: 'memory:' })).advice, /a new start on memory: makes a new secret$/)
   }
 )

@@ -40,7 +40,7 @@ t.test('what it says of a database that is not migrated, and it leaves that as i
   t.match(on('schema'), { verdict: 'fine', message: /\d+ migrations? .* pending/ })
   const refused = await doctor({ ...env, MIGRATE: 'false' })
   t.match(refused, { code: 1, stderr: /^heroes: 1 of \d+ checks is wrong\n$/ })
-  t.match(refused.on('schema'), { verdict: 'wrong', advice: /heroes migrate/ })
+  t.match(refused.on('schema'), { verdict: 'wrong', advice: /npx heroes migrate/ })
   const sql = postgres(url, { max: 1 })
   t.teardown(() => sql.end())
   t.strictSame([...(await sql`select from pg_tables where schemaname in ('public', 'drizzle')`)], [])
@@ -223,7 +223,7 @@ t.test('the embedded database is opened where there is one, and none is made', a
   t.match(absent.on('DATA_DIR'), { verdict: 'fine', message: /no database yet/ })
   const kept = await doctor({ DATA_DIR: nowhere, MIGRATE: 'false' })
   t.equal(kept.code, 1)
-  t.match(kept.on('DATA_DIR'), { verdict: 'wrong', message: /no database yet/, advice: /heroes migrate/ })
+  t.match(kept.on('DATA_DIR'), { verdict: 'wrong', message: /no database yet/, advice: /npx heroes migrate/ })
   t.notOk(existsSync(nowhere))
 
   const folder = await madeFolder(t)

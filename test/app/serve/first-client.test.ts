@@ -48,8 +48,8 @@ t.test(
     }
     const closed = { ...OPEN, registrationOpen: false }
     const text = await registerFirstClient(createWorld().useCases, 4000, 'http://localhost:4000', [], closed)
-    t.match(text, "\n  echo 'correct horse' | heroes user add ada\n")
-    t.match(text, '`heroes client rotate-secret local`')
+    t.match(text, "\n  echo 'correct horse' | npx heroes user add ada\n")
+    t.match(text, '`npx heroes client rotate-secret local`')
     t.notMatch(text, '/register')
   }
 )
