@@ -26,12 +26,13 @@ export const heroCommands = (context: CommandContext): readonly CommandEntry[] =
   }
 ]
 
-const HEROES: Kind<NewHero> = {
+const HEROES: Kind<Required<NewHero>, NewHero> = {
   nouns: ['hero', 'heroes'],
   keys: ['name'],
+  optional: [],
   hasCsv: true,
   batch: 1000,
-  toItem: textOf => ({ name: textOf('name') }),
+  toItem: ({ name }) => ({ name }),
   store: (useCases, heroes) => useCases.importHeroes(heroes)
 }
 
@@ -43,7 +44,7 @@ async function* heroTexts({ heroPage }: Administration): AsyncGenerator<readonly
   let after: number | undefined
   do {
     const page = await heroPage({ nameContains: undefined, after, limit: PAGE })
-    yield page.heroes.map(({ name }) => toPrintableJson({ name }))
+    yield page.heroes.map(({ id: _new, ...hero }) => toPrintableJson(hero))
     after = page.nextAfter
   } while (after !== undefined)
 }

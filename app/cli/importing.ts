@@ -4,16 +4,20 @@ import type { Administration } from '../control/protocol.js'
 import type { CommandContext, JsonOption } from './command.js'
 import { type Entry, readCsv, readJsonLines, readLines } from './entries.js'
 
-/** A kind of record that a file may bring. */
-export interface Kind<Item> {
+type Texts = Readonly<Record<string, string | undefined>>
+
+/** A kind of record that a file may bring, whose lines are read as `Line`. */
+export interface Kind<Item, Line extends Texts> {
   /** One and many, as in `1 hero` and `2 heroes`. */
   readonly nouns: readonly [one: string, many: string]
   /** The keys of a record, whose values are texts. It may also have an `id`, which is ignored. */
-  readonly keys: readonly string[]
+  readonly keys: readonly (keyof Line & string)[]
+  /** Keys that a record may lack, as lines of an older export do. */
+  readonly optional: readonly (keyof Line & string)[]
   readonly hasCsv: boolean
   /** How many records are stored together, all or none. */
   readonly batch: number
-  toItem(textOf: (key: string) => string): Item
+  toItem(line: Line): Item
   store(useCases: Administration, items: readonly Item[]): Promise<readonly ImportOutcome[]>
 }
 
@@ -21,9 +25,9 @@ export interface Kind<Item> {
  * Stores the records of a file, `-` for stdin, batch by batch, and prints how many there were. Tells of each wrong line
  * with its number and goes on. Rejects at the end when there was one.
  */
-export const runImport = async <Item>(
+export const runImport = async <Item, Line extends Texts>(
   { terminal, status, withUseCases, print, refuse }: CommandContext,
-  { nouns: [one, many], batch: size, store, ...kind }: Kind<Item>,
+  { nouns: [one, many], batch: size, store, ...kind }: Kind<Item, Line>,
   file: string,
   options: JsonOption
 ): Promise<void> => {
@@ -78,22 +82,28 @@ async function* readChunks(file: string, stdin: AsyncIterable<Buffer | string>):
 const readEntries = (
   file: string,
   chunks: AsyncIterable<Buffer | string>,
-  { keys, hasCsv }: Pick<Kind<unknown>, 'keys' | 'hasCsv'>
+  { keys, optional, hasCsv }: Pick<Kind<unknown, Texts>, 'keys' | 'optional' | 'hasCsv'>
 ): AsyncIterable<Entry<unknown>> => {
   const lines = readLines(chunks)
-  return hasCsv && /\.csv$/i.test(file) ? readCsv(lines, [...keys, 'id'], keys) : readJsonLines(lines)
+  return hasCsv && /\.csv$/i.test(file) ? readCsv(lines, [...keys, ...optional, 'id'], keys) : readJsonLines(lines)
 }
 
-const toRecord = <Item>(entry: Entry<unknown>, { keys, toItem }: Pick<Kind<Item>, 'keys' | 'toItem'>): Entry<Item> => {
+const toRecord = <Item, Line extends Texts>(
+  entry: Entry<unknown>,
+  { keys, optional, toItem }: Pick<Kind<Item, Line>, 'keys' | 'optional' | 'toItem'>
+): Entry<Item> => {
   if ('fault' in entry) return entry
   const { number, value } = entry
+  const needed: readonly string[] = keys
+  const known = [...needed, ...optional]
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return { number, fault: `it must be an object with ${keys.join(', ')}` }
+    return { number, fault: `it must be an object with ${needed.join(', ')}` }
   }
   const fields = new Map<string, unknown>(Object.entries(value))
-  const wrong = keys.find(key => typeof fields.get(key) !== 'string')
+  const isThere = (key: string): boolean => fields.has(key) || needed.includes(key)
+  const wrong = known.find(key => isThere(key) && typeof fields.get(key) !== 'string')
   if (wrong !== undefined) return { number, fault: `${wrong} must be a text` }
-  const isKnown = (key: string): boolean => key === 'id' || keys.includes(key)
-  if (![...fields.keys()].every(isKnown)) return { number, fault: `it has a key other than ${keys.join(', ')}` }
-  return { number, value: toItem(key => String(fields.get(key))) }
+  const isKnown = (key: string): boolean => key === 'id' || known.includes(key)
+  if (![...fields.keys()].every(isKnown)) return { number, fault: `it has a key other than ${known.join(', ')}` }
+  return { number, value: toItem(Object(value)) }
 }

@@ -83,13 +83,14 @@ export const userCommands = (context: CommandContext): readonly CommandEntry[] =
   }
 ]
 
-const PREDECESSOR_USERS: Kind<PredecessorUser> = {
+const PREDECESSOR_USERS: Kind<PredecessorUser, Record<'username' | 'hashedpassword' | 'salt', string>> = {
   nouns: ['user', 'users'],
   keys: ['username', 'hashedpassword', 'salt'],
+  optional: [],
   hasCsv: false,
   // Each of them takes a hash of some 10 ms: a batch takes about a second.
   batch: 100,
-  toItem: textOf => ({ username: textOf('username'), hashedPassword: textOf('hashedpassword'), salt: textOf('salt') }),
+  toItem: ({ username, hashedpassword, salt }) => ({ username, hashedPassword: hashedpassword, salt }),
   store: (useCases, users) => useCases.importUsers(users)
 }
 
