@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { latest } from '../../core/instants.js'
 import type { AttemptLimit, FullWindow } from '../../core/ports.js'
-import { at, type CreateStores, rivals, rounds, someDigest, type TestFunction, tamper } from './records.js'
+import { at, type CreateStores, rivals, rounds, same, someDigest, type TestFunction, tamper } from './records.js'
 
 const WINDOW = 900
 
@@ -26,21 +26,17 @@ export const attemptContract = (test: TestFunction, createStores: CreateStores):
     assert.equal(await attempts.take(three, at(0), WINDOW), undefined)
     assert.equal(await attempts.take(three, at(1), WINDOW), undefined)
     assert.equal(await attempts.take(three, at(899), WINDOW), undefined)
-    assert.deepEqual(
-      await end(attempts.take(three, at(899.5), WINDOW)),
-      at(900),
-      'a window begins with its first attempt'
-    )
-    assert.deepEqual(await end(attempts.take(three, at(899.999), WINDOW)), at(900), 'a refused attempt moves nothing')
+    same(await end(attempts.take(three, at(899.5), WINDOW)), at(900), 'a window begins with its first attempt')
+    same(await end(attempts.take(three, at(899.999), WINDOW)), at(900), 'a refused attempt moves nothing')
   })
 
   test('a new window begins with the first attempt after the end of the last window', async () => {
     const { attempts } = await createStores()
     const one = limits(1, someDigest())
     await attempts.take(one, at(0), WINDOW)
-    assert.deepEqual(await end(attempts.take(one, at(1), WINDOW)), at(900))
+    same(await end(attempts.take(one, at(1), WINDOW)), at(900))
     assert.equal(await attempts.take(one, at(1000), WINDOW), undefined)
-    assert.deepEqual(await end(attempts.take(one, at(1001), WINDOW)), at(1900))
+    same(await end(attempts.take(one, at(1001), WINDOW)), at(1900))
     assert.equal(await attempts.take(one, at(1900), WINDOW), undefined, 'the returned instant is late enough')
   })
 
@@ -49,8 +45,8 @@ export const attemptContract = (test: TestFunction, createStores: CreateStores):
     const [short, long] = [limits(1, someDigest()), limits(1, someDigest())]
     await attempts.take(short, at(0.001), 1)
     await attempts.take(long, at(0.002), 31_536_000)
-    assert.deepEqual(await end(attempts.take(short, at(0.5), 900)), at(1.001))
-    assert.deepEqual(await end(attempts.take(long, at(1), 1)), at(31_536_000.002))
+    same(await end(attempts.take(short, at(0.5), 900)), at(1.001))
+    same(await end(attempts.take(long, at(1), 1)), at(31_536_000.002))
   })
 
   test('each key is counted by itself, by its own limit', async () => {
@@ -67,10 +63,10 @@ export const attemptContract = (test: TestFunction, createStores: CreateStores):
     const [full, free] = [someDigest(), someDigest()]
     await attempts.take(limits(1, full), at(0), WINDOW)
     for (const keys of [limits(1, full, free), limits(1, free, full)]) {
-      assert.deepEqual(await end(attempts.take(keys, at(1), WINDOW)), at(900))
+      same(await end(attempts.take(keys, at(1), WINDOW)), at(900))
     }
     assert.equal(await attempts.take(limits(1, free), at(500), WINDOW), undefined, 'there is still room')
-    assert.deepEqual(await end(attempts.take(limits(1, free), at(501), WINDOW)), at(1400), 'and no window had begun')
+    same(await end(attempts.take(limits(1, free), at(501), WINDOW)), at(1400), 'and no window had begun')
   })
 
   test('an attempt that one key refuses changes no window of another key', async () => {
@@ -83,11 +79,11 @@ export const attemptContract = (test: TestFunction, createStores: CreateStores):
       [begun, full]
     ]) {
       const some = keys.map(key => ({ key, most: key === full ? 1 : 3 }))
-      assert.deepEqual(await keysAndTimes(attempts.take(some, at(2), WINDOW)), [[full, at(0)]])
+      same(await keysAndTimes(attempts.take(some, at(2), WINDOW)), [[full, at(0)]])
     }
-    assert.deepEqual(await keysAndTimes(attempts.take(limits(1, begun), at(3), WINDOW)), [[begun, at(1)]])
+    same(await keysAndTimes(attempts.take(limits(1, begun), at(3), WINDOW)), [[begun, at(1)]])
     for (const later of [4, 5]) assert.equal(await attempts.take(limits(3, begun), at(later), WINDOW), undefined)
-    assert.deepEqual(await end(attempts.take(limits(3, begun), at(6), WINDOW)), at(901))
+    same(await end(attempts.take(limits(3, begun), at(6), WINDOW)), at(901))
   })
 
   test('when several windows are full, the end of the last one is returned', async () => {
@@ -101,7 +97,7 @@ export const attemptContract = (test: TestFunction, createStores: CreateStores):
       [free, late, early]
     ]) {
       const some = keys.map(key => ({ key, most: key === free ? 5 : 1 }))
-      assert.deepEqual(await end(attempts.take(some, at(130), WINDOW)), at(960))
+      same(await end(attempts.take(some, at(130), WINDOW)), at(960))
     }
   })
 
@@ -113,7 +109,7 @@ export const attemptContract = (test: TestFunction, createStores: CreateStores):
     const some = [...limits(1, free), ...limits(1, late), ...limits(1, early)]
     const full = await attempts.take(some, at(70), WINDOW)
     const window = { failures: 0 }
-    assert.deepEqual(
+    same(
       new Set(full),
       new Set([
         { key: early, endsAt: at(900), countedAt: at(0), ...window },
@@ -128,11 +124,11 @@ export const attemptContract = (test: TestFunction, createStores: CreateStores):
     await attempts.take(limits(2, key, other), at(0), WINDOW)
     await attempts.take(limits(2, key), at(10.001), WINDOW)
     for (const later of [20, 30]) {
-      assert.deepEqual(await keysAndTimes(attempts.take(limits(2, key), at(later), WINDOW)), [[key, at(10.001)]])
+      same(await keysAndTimes(attempts.take(limits(2, key), at(later), WINDOW)), [[key, at(10.001)]])
     }
-    assert.deepEqual(await keysAndTimes(attempts.take(limits(1, other), at(40), WINDOW)), [[other, at(0)]])
+    same(await keysAndTimes(attempts.take(limits(1, other), at(40), WINDOW)), [[other, at(0)]])
     await attempts.take(limits(2, key), at(1000), WINDOW)
-    assert.deepEqual(await attempts.take(limits(1, key), at(1001), WINDOW), [
+    same(await attempts.take(limits(1, key), at(1001), WINDOW), [
       { key, countedAt: at(1000), endsAt: at(1900), failures: 0 }
     ])
   })
@@ -142,17 +138,17 @@ export const attemptContract = (test: TestFunction, createStores: CreateStores):
     const [key, other] = [someDigest(), someDigest()]
     for (let i = 0; i < 3; i++) await attempts.take(limits(3, key, other), at(i), WINDOW)
     const failuresOf = (...keys: string[]) => failures(attempts.take(limits(3, ...keys), at(10), WINDOW))
-    assert.deepEqual(await failuresOf(key, other), [0, 0])
+    same(await failuresOf(key, other), [0, 0])
     await attempts.fail([key, other])
     await attempts.fail([other])
-    assert.deepEqual([await failuresOf(key), await failuresOf(other)], [[1], [2]])
+    same([await failuresOf(key), await failuresOf(other)], [[1], [2]])
     await attempts.giveBack([other], undefined)
     await attempts.take(limits(3, other), at(11), WINDOW)
-    assert.deepEqual(await failuresOf(other), [2], 'an attempt that is given back had not failed')
+    same(await failuresOf(other), [2], 'an attempt that is given back had not failed')
     for (let i = 0; i < 5; i++) await attempts.fail([key])
-    assert.deepEqual(await failuresOf(key), [3], 'no more attempts fail than are counted')
+    same(await failuresOf(key), [3], 'no more attempts fail than are counted')
     for (let i = 0; i < 3; i++) await attempts.take(limits(3, key), at(1000), WINDOW)
-    assert.deepEqual(await failures(attempts.take(limits(3, key), at(1001), WINDOW)), [0])
+    same(await failures(attempts.take(limits(3, key), at(1001), WINDOW)), [0])
   })
 
   test('a failure under a key without attempts is no attempt', async () => {
@@ -164,7 +160,7 @@ export const attemptContract = (test: TestFunction, createStores: CreateStores):
     await attempts.fail([])
     for (const key of [cleared, unknown]) {
       assert.equal(await attempts.take(limits(1, key), at(1), WINDOW), undefined)
-      assert.deepEqual(await failures(attempts.take(limits(1, key), at(2), WINDOW)), [0])
+      same(await failures(attempts.take(limits(1, key), at(2), WINDOW)), [0])
     }
   })
 
@@ -175,7 +171,7 @@ export const attemptContract = (test: TestFunction, createStores: CreateStores):
     await attempts.take(limits(2, key), at(1), WINDOW)
     await attempts.giveBack([key, unknown], pair)
     assert.equal(await attempts.take(limits(2, key), at(2), WINDOW), undefined)
-    assert.deepEqual(await end(attempts.take(limits(2, key), at(3), WINDOW)), at(900))
+    same(await end(attempts.take(limits(2, key), at(3), WINDOW)), at(900))
     assert.equal(await attempts.take(limits(1, unknown), at(2), WINDOW), undefined)
     assert.ok(await attempts.take(limits(1, unknown), at(3), WINDOW), 'a count does not fall below nothing')
     for (let i = 0; i < 5; i++) await attempts.giveBack([unknown], pair)
@@ -205,10 +201,10 @@ export const attemptContract = (test: TestFunction, createStores: CreateStores):
     for (let i = 0; i < 3; i++) await attempts.take(limits(3, user, pair, other), at(i), WINDOW)
     await attempts.giveBack([user], pair)
     for (let i = 0; i < 3; i++) assert.equal(await attempts.take(limits(3, pair), at(100), WINDOW), undefined)
-    assert.deepEqual(await end(attempts.take(limits(3, pair), at(101), WINDOW)), at(1000))
+    same(await end(attempts.take(limits(3, pair), at(101), WINDOW)), at(1000))
     assert.equal(await attempts.take(limits(3, user), at(102), WINDOW), undefined)
-    assert.deepEqual(await end(attempts.take(limits(3, user), at(103), WINDOW)), at(900))
-    assert.deepEqual(await end(attempts.take(limits(3, other), at(104), WINDOW)), at(900), 'other keys keep theirs')
+    same(await end(attempts.take(limits(3, user), at(103), WINDOW)), at(900))
+    same(await end(attempts.take(limits(3, other), at(104), WINDOW)), at(900), 'other keys keep theirs')
   })
 
   test('an attempt that is given back from every key clears no key', async () => {
@@ -218,10 +214,10 @@ export const attemptContract = (test: TestFunction, createStores: CreateStores):
     await attempts.giveBack([user, pair], undefined)
     for (const key of [user, pair]) {
       assert.equal(await attempts.take(limits(3, key), at(100), WINDOW), undefined)
-      assert.deepEqual(await end(attempts.take(limits(3, key), at(101), WINDOW)), at(900), 'in the window as it was')
+      same(await end(attempts.take(limits(3, key), at(101), WINDOW)), at(900), 'in the window as it was')
     }
     await attempts.giveBack([], undefined)
-    assert.deepEqual(await end(attempts.take(limits(3, pair), at(102), WINDOW)), at(900))
+    same(await end(attempts.take(limits(3, pair), at(102), WINDOW)), at(900))
   })
 
   test('an attempt under no key is always counted', async () => {
@@ -237,7 +233,7 @@ export const attemptContract = (test: TestFunction, createStores: CreateStores):
     await attempts.take(one, now, WINDOW)
     tamper(now)
     tamper(await attempts.take(one, at(1), WINDOW))
-    assert.deepEqual(await end(attempts.take(one, at(1), WINDOW)), at(900))
+    same(await end(attempts.take(one, at(1), WINDOW)), at(900))
   })
 
   test('twenty attempts at once are counted up to the limit', async () => {
@@ -246,7 +242,7 @@ export const attemptContract = (test: TestFunction, createStores: CreateStores):
       const some = limits(most, someDigest())
       const answers = await rivals(() => end(attempts.take(some, at(0), WINDOW)))
       assert.equal(answers.filter(answer => answer === undefined).length, most)
-      assert.deepEqual(
+      same(
         answers.filter(answer => answer !== undefined),
         Array.from({ length: 20 - most }, () => at(900))
       )
@@ -273,7 +269,7 @@ export const attemptContract = (test: TestFunction, createStores: CreateStores):
     const answers = await rivals(rival => attempts.take(limits(7, ...(orders[rival % 4] ?? [])), at(0), WINDOW))
     assert.equal(answers.filter(answer => answer === undefined).length, 7)
     await rivals(rival => attempts.fail(orders[rival % 4] ?? []))
-    assert.deepEqual(await failures(attempts.take(limits(7, a, b, c), at(1), WINDOW)), [7, 7, 7])
+    same(await failures(attempts.take(limits(7, a, b, c), at(1), WINDOW)), [7, 7, 7])
     await rivals(rival => attempts.giveBack((orders[rival % 4] ?? []).slice(0, 2), orders[rival % 4]?.[2] ?? a))
     assert.equal(await attempts.take(limits(7, a, b, c), at(1), WINDOW), undefined)
   })
@@ -282,10 +278,10 @@ export const attemptContract = (test: TestFunction, createStores: CreateStores):
     const { attempts } = await createStores()
     const some = limits(20, someDigest())
     const fill = (): Promise<unknown[]> => rivals(() => attempts.take(some, at(0), WINDOW))
-    assert.deepEqual([...new Set(await fill())], [undefined])
+    same([...new Set(await fill())], [undefined])
     const counted = some.map(({ key }) => key)
     await rivals(() => attempts.giveBack(counted, undefined))
-    assert.deepEqual([...new Set(await fill())], [undefined])
+    same([...new Set(await fill())], [undefined])
     assert.ok(await attempts.take(some, at(0), WINDOW))
   })
 
@@ -312,11 +308,11 @@ export const attemptContract = (test: TestFunction, createStores: CreateStores):
     const [key, other] = [someDigest(), someDigest()]
     assert.equal(await attempts.findKnown(key), undefined)
     await attempts.giveBack([], undefined, { key, until: at(100) })
-    assert.deepEqual(await attempts.findKnown(key), at(100))
+    same(await attempts.findKnown(key), at(100))
     await attempts.giveBack([someDigest()], someDigest(), { key, until: at(200.001) })
     await attempts.giveBack([], undefined, { key, until: at(150) })
     await attempts.giveBack([], undefined)
-    assert.deepEqual(await attempts.findKnown(key), at(200.001))
+    same(await attempts.findKnown(key), at(200.001))
     assert.equal(await attempts.findKnown(other), undefined)
   })
 
@@ -326,7 +322,7 @@ export const attemptContract = (test: TestFunction, createStores: CreateStores):
     await attempts.take(limits(1, user, pair), at(0), WINDOW)
     await attempts.giveBack([user], pair, { key: user, until: at(100) })
     assert.equal(await attempts.take(limits(1, user, pair), at(1), WINDOW), undefined)
-    assert.deepEqual(await attempts.findKnown(user), at(100))
+    same(await attempts.findKnown(user), at(100))
   })
 
   test('of twenty logins that become known at once the last instant is stored', async () => {
@@ -334,7 +330,7 @@ export const attemptContract = (test: TestFunction, createStores: CreateStores):
     const key = someDigest()
     const pair = someDigest()
     await rivals(rival => attempts.giveBack([], pair, { key, until: at(100 + ((7 * rival) % 20)) }))
-    assert.deepEqual(await attempts.findKnown(key), at(119))
+    same(await attempts.findKnown(key), at(119))
   })
 
   test('a change to an instant until which a login is known does not change the store', async () => {
@@ -344,7 +340,7 @@ export const attemptContract = (test: TestFunction, createStores: CreateStores):
     await attempts.giveBack([], undefined, login)
     tamper(login)
     tamper(await attempts.findKnown(key))
-    assert.deepEqual(await attempts.findKnown(key), at(100))
+    same(await attempts.findKnown(key), at(100))
   })
 
   test('logins that are known no longer are removed, up to the limit, together with ended windows', async () => {
@@ -359,7 +355,7 @@ export const attemptContract = (test: TestFunction, createStores: CreateStores):
     assert.equal(await attempts.removeExpired(at(901), 4), 1)
     assert.equal(await attempts.removeExpired(at(901), 4), 0)
     for (const key of ended) assert.equal(await attempts.findKnown(key), undefined)
-    assert.deepEqual(await attempts.findKnown(current), at(901))
+    same(await attempts.findKnown(current), at(901))
   })
 
   test('ended windows are removed, up to the limit, and other windows keep their counts', async () => {
@@ -373,7 +369,7 @@ export const attemptContract = (test: TestFunction, createStores: CreateStores):
     assert.equal(await attempts.removeExpired(at(901), 2), 2)
     assert.equal(await attempts.removeExpired(at(901), 2), 1)
     assert.equal(await attempts.removeExpired(at(901), 2), 0)
-    assert.deepEqual(await end(attempts.take(limits(1, current), at(901), WINDOW)), at(960))
+    same(await end(attempts.take(limits(1, current), at(901), WINDOW)), at(960))
   })
 
   test('a new window is not removed with the ended window before it', async () => {
@@ -382,7 +378,7 @@ export const attemptContract = (test: TestFunction, createStores: CreateStores):
     await attempts.take(one, at(0), WINDOW)
     await attempts.take(one, at(1000), WINDOW)
     assert.equal(await attempts.removeExpired(at(1001), 10), 0)
-    assert.deepEqual(await end(attempts.take(one, at(1002), WINDOW)), at(1900))
+    same(await end(attempts.take(one, at(1002), WINDOW)), at(1900))
   })
 
   test('concurrent removals of ended windows leave none and remove none twice', async () => {
@@ -410,7 +406,7 @@ export const attemptContract = (test: TestFunction, createStores: CreateStores):
       () => attempts.removeExpired(at(1000), 1000),
       async (one, refused) => {
         assert.equal(refused, undefined)
-        assert.deepEqual(await end(attempts.take(one, at(1001), WINDOW)), at(1900))
+        same(await end(attempts.take(one, at(1001), WINDOW)), at(1900))
       }
     )
   })

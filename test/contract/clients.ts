@@ -14,6 +14,7 @@ import {
   register,
   rivals,
   rounds,
+  same,
   someDigest,
   someSpend,
   type TestFunction,
@@ -38,15 +39,15 @@ export const clientContract = (test: TestFunction, createStores: CreateStores): 
     const { clients } = await createStores()
     const client = fullClient()
     assert.equal(await clients.insert(client), true)
-    assert.deepEqual(await clients.find(client.id), client)
-    assert.deepEqual(await clients.list(), [client])
+    same(await clients.find(client.id), client)
+    same(await clients.list(), [client])
   })
 
   test('a public client without any value is returned with undefined and an empty list', async () => {
     const { clients } = await createStores()
     const client = clientWith({ secretDigest: undefined })
     assert.equal(await clients.insert(client), true)
-    assert.deepEqual(await clients.find(client.id), client)
+    same(await clients.find(client.id), client)
   })
 
   test('scopes and names are returned unchanged and in their order, whatever their characters', async () => {
@@ -54,13 +55,13 @@ export const clientContract = (test: TestFunction, createStores: CreateStores): 
     const allowedScopes = [...ODD_TEXTS, '', ...ODD_TEXTS]
     const client = clientWith({ allowedScopes, redirectUris: [`https://a.example/${'x'.repeat(1980)}`, ...ODD_TEXTS] })
     assert.equal(await clients.insert(client), true)
-    assert.deepEqual(await clients.find(client.id), client)
+    same(await clients.find(client.id), client)
     for (const text of ODD_TEXTS) {
       const changed = { ...client, allowedScopes: [text], name: text }
-      assert.deepEqual(await clients.update(client.id, { allowedScopes: [text], name: text }), changed)
-      assert.deepEqual(await clients.find(client.id), changed)
+      same(await clients.update(client.id, { allowedScopes: [text], name: text }), changed)
+      same(await clients.find(client.id), changed)
     }
-    assert.deepEqual((await clients.update(client.id, { allowedScopes: [''] }))?.allowedScopes, [''])
+    same((await clients.update(client.id, { allowedScopes: [''] }))?.allowedScopes, [''])
   })
 
   test('a client that is not registered is neither found, changed nor removed', async () => {
@@ -79,7 +80,7 @@ export const clientContract = (test: TestFunction, createStores: CreateStores): 
     const client = clientWith({ id: 'app', name: 'first' })
     await clients.insert(client)
     assert.equal(await clients.insert(clientWith({ id: 'app', name: 'second' })), false)
-    assert.deepEqual(await clients.list(), [client])
+    same(await clients.list(), [client])
   })
 
   test('when twenty clients with one id are inserted at once, exactly one is stored', async () => {
@@ -90,15 +91,15 @@ export const clientContract = (test: TestFunction, createStores: CreateStores): 
     })
     const winners = rivalling.filter(({ stored }) => stored)
     assert.equal(winners.length, 1)
-    assert.deepEqual(await clients.list(), [winners[0]?.client])
+    same(await clients.list(), [winners[0]?.client])
   })
 
   test('clients are listed by id in the order of code points, whatever the locale', async () => {
     const { clients } = await createStores()
-    assert.deepEqual(await clients.list(), [])
+    same(await clients.list(), [])
     const ids = ['-a', '.a', '0', '10', '9', 'A', 'Z', '_a', 'a', 'a-b', 'a.b', 'aB', 'a_b', 'ab', 'b', '~a']
     for (const id of [...ids.slice(8), ...ids.slice(0, 8).toReversed()]) await clients.insert(clientWith({ id }))
-    assert.deepEqual(
+    same(
       (await clients.list()).map(({ id }) => id),
       ids
     )
@@ -113,17 +114,17 @@ export const clientContract = (test: TestFunction, createStores: CreateStores): 
     tamper(await clients.find(kept.id))
     tamper(await clients.list())
     tamper(await clients.update(kept.id, {}))
-    assert.deepEqual(await clients.find(kept.id), kept)
+    same(await clients.find(kept.id), kept)
     for (const key of ['redirectUris', 'allowedScopes', 'grantTypes'] as const) {
       const changed = ['a', 'b']
       await clients.update(kept.id, { [key]: changed })
       tamper(changed)
-      assert.deepEqual((await clients.find(kept.id))?.[key], ['a', 'b'])
+      same((await clients.find(kept.id))?.[key], ['a', 'b'])
     }
     const until = at(60)
     await clients.rotateSecret(kept.id, someDigest(), until)
     tamper(until)
-    assert.deepEqual((await clients.find(kept.id))?.previousSecret?.until, at(60))
+    same((await clients.find(kept.id))?.previousSecret?.until, at(60))
   })
 
   test('a change leaves the keys that it does not name as they are, and undefined removes a name', async () => {
@@ -147,8 +148,8 @@ export const clientContract = (test: TestFunction, createStores: CreateStores): 
     let expected = client
     for (const change of changes) {
       expected = { ...expected, ...change }
-      assert.deepEqual(await clients.update(client.id, change), expected, JSON.stringify(change))
-      assert.deepEqual(await clients.find(client.id), expected)
+      same(await clients.update(client.id, change), expected, JSON.stringify(change))
+      same(await clients.find(client.id), expected)
     }
   })
 
@@ -164,13 +165,13 @@ export const clientContract = (test: TestFunction, createStores: CreateStores): 
       { redirectUris: undefined, allowedScopes: undefined, grantTypes: undefined, requirePkce: undefined }
     ]
     for (const change of changes) {
-      assert.deepEqual(await clients.update(client.id, change), client, Object.keys(change).join())
-      assert.deepEqual(await clients.find(client.id), client)
+      same(await clients.update(client.id, change), client, Object.keys(change).join())
+      same(await clients.find(client.id), client)
     }
     const changed = { ...client, name: undefined, requirePkce: false }
     const last = { allowedScopes: undefined, name: undefined, requirePkce: false }
-    assert.deepEqual(await clients.update(client.id, last), changed)
-    assert.deepEqual(await clients.find(client.id), changed)
+    same(await clients.update(client.id, last), changed)
+    same(await clients.find(client.id), changed)
   })
 
   test('concurrent changes of different keys are all kept', async () => {
@@ -190,7 +191,7 @@ export const clientContract = (test: TestFunction, createStores: CreateStores): 
         ]),
       async ({ client, digest }) => {
         const changed = { ...client, name: 'x', allowedScopes: ['a'], requirePkce: true, secretDigest: digest }
-        assert.deepEqual(await clients.find(client.id), changed)
+        same(await clients.find(client.id), changed)
       }
     )
   })
@@ -202,13 +203,13 @@ export const clientContract = (test: TestFunction, createStores: CreateStores): 
     const [second, third] = [someDigest(), someDigest()]
     assert.equal(await clients.rotateSecret(client.id, second, at(60)), true)
     const previous = client.secretDigest
-    assert.deepEqual(await clients.find(client.id), {
+    same(await clients.find(client.id), {
       ...client,
       secretDigest: second,
       previousSecret: { digest: previous, until: at(60) }
     })
     assert.equal(await clients.rotateSecret(client.id, third, at(120)), true)
-    assert.deepEqual(
+    same(
       await clients.find(client.id),
       { ...client, secretDigest: third, previousSecret: { digest: second, until: at(120) } },
       'at most one previous secret is kept'
@@ -221,7 +222,7 @@ export const clientContract = (test: TestFunction, createStores: CreateStores): 
     await clients.insert(client)
     const digest = someDigest()
     assert.equal(await clients.rotateSecret(client.id, digest, undefined), true)
-    assert.deepEqual(await clients.find(client.id), { ...client, secretDigest: digest, previousSecret: undefined })
+    same(await clients.find(client.id), { ...client, secretDigest: digest, previousSecret: undefined })
   })
 
   test('twenty concurrent rotations of the secret leave one secret and the one before it', async () => {
@@ -244,7 +245,7 @@ export const clientContract = (test: TestFunction, createStores: CreateStores): 
     const client = clientWith({ secretDigest: undefined })
     await clients.insert(client)
     assert.equal(await clients.rotateSecret(client.id, someDigest(), at(60)), false)
-    assert.deepEqual(await clients.find(client.id), client)
+    same(await clients.find(client.id), client)
   })
 
   test('a new secret or other changes end no token', async () => {
@@ -253,7 +254,7 @@ export const clientContract = (test: TestFunction, createStores: CreateStores): 
     const token = await logIn(stores, parties)
     await stores.clients.rotateSecret(parties.client.id, someDigest(), undefined)
     await stores.clients.update(parties.client.id, { allowedScopes: ['a'], name: 'x' })
-    assert.deepEqual(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
+    same(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
   })
 
   test('a client is removed with all its codes and tokens, and those of others stay', async () => {
@@ -283,14 +284,14 @@ export const clientContract = (test: TestFunction, createStores: CreateStores): 
         tokens.findByRefresh(successor.refreshDigest)
       ])
     assert.ok((await findAll()).every(found => found === undefined))
-    assert.deepEqual(await clients.list(), [others.client])
-    assert.deepEqual(await tokens.findByAccess(kept.accessDigest), accessOf(kept))
+    same(await clients.list(), [others.client])
+    same(await tokens.findByAccess(kept.accessDigest), accessOf(kept))
     assert.ok(await codes.find(keptCode.digest))
     assert.ok(await users.find(parties.user.id))
     assert.equal(await codes.redeem(code.digest, tokenUnder(code.grant)), false)
     assert.equal(await tokens.rotate(successor.refreshDigest, someSpend(), tokenUnder(token.grant)), false)
     await clients.insert(parties.client)
-    assert.deepEqual(
+    same(
       (await findAll()).slice(1),
       [undefined, undefined, undefined, undefined, undefined],
       'a new client with the id has none of the codes and tokens'

@@ -11,6 +11,7 @@ import {
   register,
   rivals,
   rounds,
+  same,
   someDigest,
   somePassword,
   type TestFunction,
@@ -31,13 +32,13 @@ export const codeContract = (test: TestFunction, createStores: CreateStores): vo
       expiresAt: at(59.999)
     }
     assert.equal(await stores.codes.insert(code, 0), true)
-    assert.deepEqual(await stores.codes.find(code.digest), { ...code, spent: false, ended: false })
+    same(await stores.codes.find(code.digest), { ...code, spent: false, ended: false })
   })
 
   test('a code without a redirect URI and a challenge is returned with undefined', async () => {
     const stores = await createStores()
     const code = await authorize(stores, await register(stores))
-    assert.deepEqual(await stores.codes.find(code.digest), { ...code, spent: false, ended: false })
+    same(await stores.codes.find(code.digest), { ...code, spent: false, ended: false })
   })
 
   test('the scopes of a grant are returned in their order, whatever their characters', async () => {
@@ -45,7 +46,7 @@ export const codeContract = (test: TestFunction, createStores: CreateStores): vo
     const parties = await register(stores)
     const code = codeUnder(grantTo(parties, { scopes: ['', ...ODD_TEXTS, ''] }))
     await stores.codes.insert(code, 0)
-    assert.deepEqual(await stores.codes.find(code.digest), { ...code, spent: false, ended: false })
+    same(await stores.codes.find(code.digest), { ...code, spent: false, ended: false })
   })
 
   test('a change to a code record does not change the store', async () => {
@@ -55,7 +56,7 @@ export const codeContract = (test: TestFunction, createStores: CreateStores): vo
     await stores.codes.insert(code, 0)
     tamper(code)
     tamper(await stores.codes.find(kept.digest))
-    assert.deepEqual(await stores.codes.find(kept.digest), { ...kept, spent: false, ended: false })
+    same(await stores.codes.find(kept.digest), { ...kept, spent: false, ended: false })
   })
 
   test('a code that was never stored is neither found nor spent', async () => {
@@ -90,7 +91,7 @@ export const codeContract = (test: TestFunction, createStores: CreateStores): vo
   test('the caller judges expiry: an expired code is found and redeemed', async () => {
     const stores = await createStores()
     const code = await authorize(stores, await register(stores), { expiresAt: new Date(1) })
-    assert.deepEqual(await stores.codes.find(code.digest), { ...code, spent: false, ended: false })
+    same(await stores.codes.find(code.digest), { ...code, spent: false, ended: false })
     assert.equal(await stores.codes.redeem(code.digest, tokenUnder(code.grant)), true)
   })
 
@@ -100,9 +101,9 @@ export const codeContract = (test: TestFunction, createStores: CreateStores): vo
     await stores.codes.insert(code, 0)
     const token = tokenUnder(code.grant, { scopes: ['a'] })
     assert.equal(await stores.codes.redeem(code.digest, token), true)
-    assert.deepEqual(await stores.codes.find(code.digest), { ...code, spent: true, ended: false })
-    assert.deepEqual(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
-    assert.deepEqual(await stores.tokens.findByRefresh(token.refreshDigest), {
+    same(await stores.codes.find(code.digest), { ...code, spent: true, ended: false })
+    same(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
+    same(await stores.tokens.findByRefresh(token.refreshDigest), {
       ...token,
       spent: undefined,
       ended: false
@@ -128,7 +129,7 @@ export const codeContract = (test: TestFunction, createStores: CreateStores): vo
     const code = await authorize(stores, await register(stores))
     const token = tokenUnder(code.grant)
     assert.equal(await stores.codes.burn(code.digest), true)
-    assert.deepEqual(await stores.codes.find(code.digest), { ...code, spent: true, ended: false })
+    same(await stores.codes.find(code.digest), { ...code, spent: true, ended: false })
     assert.equal(await stores.codes.burn(code.digest), false)
     assert.equal(await stores.codes.redeem(code.digest, token), false)
     assert.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)
@@ -195,8 +196,8 @@ export const codeContract = (test: TestFunction, createStores: CreateStores): vo
     await stores.codes.burn(spent.digest)
     for (const { grant } of [code, spent]) await stores.grants.revoke(grant.id, at(1))
     const token = tokenUnder(code.grant)
-    assert.deepEqual(await stores.codes.find(code.digest), { ...code, spent: false, ended: true })
-    assert.deepEqual(await stores.codes.find(spent.digest), { ...spent, spent: true, ended: true })
+    same(await stores.codes.find(code.digest), { ...code, spent: false, ended: true })
+    same(await stores.codes.find(spent.digest), { ...spent, spent: true, ended: true })
     assert.equal(await stores.codes.redeem(code.digest, token), false)
     assert.equal(await stores.codes.burn(code.digest), false)
     assert.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)

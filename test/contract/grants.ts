@@ -13,6 +13,7 @@ import {
   rivals,
   rounds,
   type Stores,
+  same,
   someSpend,
   type TestFunction,
   tamper,
@@ -36,9 +37,9 @@ export const grantContract = (test: TestFunction, createStores: CreateStores): v
     const parties = await register(stores)
     const grant = grantTo(parties, { scopes: ODD_TEXTS, expiresAt: at(31_536_000.999) })
     await stores.tokens.insert(tokenUnder(grant), 0)
-    assert.deepEqual(await stores.grants.find(grant.id), grant)
+    same(await stores.grants.find(grant.id), grant)
     tamper(await stores.grants.find(grant.id))
-    assert.deepEqual(await stores.grants.find(grant.id), grant)
+    same(await stores.grants.find(grant.id), grant)
     assert.equal(await stores.grants.find(crypto.randomUUID()), undefined)
     await stores.grants.revoke(grant.id, at(1))
     assert.equal(await stores.grants.find(grant.id), undefined)
@@ -57,8 +58,8 @@ export const grantContract = (test: TestFunction, createStores: CreateStores): v
     const both = await logIn(stores, parties, EXPIRED)
     await sweep(stores)
     assert.equal(await tokens.findByAccess(ended.accessDigest), undefined)
-    assert.deepEqual(await tokens.findByAccess(going.accessDigest), accessOf(going))
-    assert.deepEqual(await tokens.findByAccess(refreshable.accessDigest), accessOf(refreshable))
+    same(await tokens.findByAccess(going.accessDigest), accessOf(going))
+    same(await tokens.findByAccess(refreshable.accessDigest), accessOf(refreshable))
     assert.ok(await tokens.findByRefresh(refreshable.refreshDigest))
     assert.ok(await tokens.findByRefresh(unrefreshable.refreshDigest))
     assert.equal(await tokens.findByAccess(both.accessDigest), undefined)
@@ -94,7 +95,7 @@ export const grantContract = (test: TestFunction, createStores: CreateStores): v
     const going = await authorize(stores, parties, { expiresAt: at(100.001) })
     await sweep(stores)
     assert.equal(await stores.codes.find(ended.digest), undefined)
-    assert.deepEqual(await stores.codes.find(going.digest), { ...going, spent: false, ended: false })
+    same(await stores.codes.find(going.digest), { ...going, spent: false, ended: false })
     assert.equal(await stores.codes.redeem(ended.digest, tokenUnder(ended.grant)), false)
     assert.equal(await stores.codes.redeem(going.digest, tokenUnder(going.grant)), true)
   })
@@ -105,7 +106,7 @@ export const grantContract = (test: TestFunction, createStores: CreateStores): v
     const code = await authorize(stores, await register(stores), { expiresAt: at(10) })
     await codes.redeem(code.digest, tokenUnder(code.grant, { expiresAt: at(50), refreshExpiresAt: at(200) }))
     await sweep(stores)
-    assert.deepEqual(await codes.find(code.digest), { ...code, spent: true, ended: false })
+    same(await codes.find(code.digest), { ...code, spent: true, ended: false })
     await grants.removeExpired(at(201), 1000)
     assert.equal(await codes.find(code.digest), undefined)
   })
@@ -121,9 +122,9 @@ export const grantContract = (test: TestFunction, createStores: CreateStores): v
     await tokens.eraseNonces(NOW)
     for (const now of [at(100), at(201), at(299)]) {
       await sweep(stores, now, 1)
-      assert.deepEqual((await tokens.findByRefresh(first.refreshDigest))?.spent, { at: at(5), nonce: undefined })
-      assert.deepEqual((await tokens.findByRefresh(second.refreshDigest))?.spent, { at: at(30), nonce: undefined })
-      assert.deepEqual(await tokens.findByRefresh(third.refreshDigest), { ...third, spent: undefined, ended: false })
+      same((await tokens.findByRefresh(first.refreshDigest))?.spent, { at: at(5), nonce: undefined })
+      same((await tokens.findByRefresh(second.refreshDigest))?.spent, { at: at(30), nonce: undefined })
+      same(await tokens.findByRefresh(third.refreshDigest), { ...third, spent: undefined, ended: false })
     }
     await sweep(stores, at(301), 1)
     for (const { refreshDigest } of [first, second, third]) {
@@ -172,14 +173,14 @@ export const grantContract = (test: TestFunction, createStores: CreateStores): v
       { grant: redeemed.grant, refreshedAt: at(8) },
       { grant: unknown.grant, refreshedAt: at(0) }
     ]
-    assert.deepEqual(await grants.listOpen(user.id, at(100), 100), { open: expected, count: 5 })
-    assert.deepEqual(await grants.listOpen(user.id, at(100), 2), { open: expected.slice(0, 2), count: 5 })
-    assert.deepEqual(await grants.listOpen(user.id, at(100), 0), { open: [], count: 5 })
+    same(await grants.listOpen(user.id, at(100), 100), { open: expected, count: 5 })
+    same(await grants.listOpen(user.id, at(100), 2), { open: expected.slice(0, 2), count: 5 })
+    same(await grants.listOpen(user.id, at(100), 0), { open: [], count: 5 })
     const all = await grants.listOpen(user.id, at(100), Number.MAX_SAFE_INTEGER)
-    assert.deepEqual(all, { open: expected, count: 5 })
-    assert.deepEqual(await grants.listOpen(-1, at(100), 100), { open: [], count: 0 })
+    same(all, { open: expected, count: 5 })
+    same(await grants.listOpen(-1, at(100), 100), { open: [], count: 0 })
     await stores.users.revoke(user.username, at(100))
-    assert.deepEqual(await grants.listOpen(user.id, at(100), 100), { open: [], count: 0 })
+    same(await grants.listOpen(user.id, at(100), 100), { open: [], count: 0 })
   })
 
   test('a grant that was revoked stays a tombstone until its tokens have expired', async () => {
@@ -210,7 +211,7 @@ export const grantContract = (test: TestFunction, createStores: CreateStores): v
     assert.equal(await stores.grants.removeExpired(NOW, 2), 1)
     assert.equal(await left(), 0)
     assert.equal(await stores.grants.removeExpired(NOW, 2), 0)
-    assert.deepEqual(await stores.tokens.findByAccess(kept.accessDigest), accessOf(kept))
+    same(await stores.tokens.findByAccess(kept.accessDigest), accessOf(kept))
   })
 
   test('repeated calls come to an end although the grants that they look at live on', async () => {
@@ -233,8 +234,8 @@ export const grantContract = (test: TestFunction, createStores: CreateStores): v
     const parties = await register(stores)
     await logIn(stores, parties, EXPIRED)
     await sweep(stores)
-    assert.deepEqual(await stores.users.find(parties.user.id), parties.user)
-    assert.deepEqual(await stores.clients.find(parties.client.id), parties.client)
+    same(await stores.users.find(parties.user.id), parties.user)
+    same(await stores.clients.find(parties.client.id), parties.client)
     assert.ok(await logIn(stores, parties))
     assert.equal(await stores.users.remove(parties.user.username), true)
   })
@@ -253,7 +254,7 @@ export const grantContract = (test: TestFunction, createStores: CreateStores): v
         // One removal may have ended while the other still had the grants locked that the first one skipped.
         await sweep(stores)
         for (const token of expired) assert.equal(await stores.tokens.findByRefresh(token.refreshDigest), undefined)
-        assert.deepEqual(await stores.tokens.findByAccess(kept.accessDigest), accessOf(kept))
+        same(await stores.tokens.findByAccess(kept.accessDigest), accessOf(kept))
       }
     )
   })
@@ -272,7 +273,7 @@ export const grantContract = (test: TestFunction, createStores: CreateStores): v
       async ({ token, successor, spend }, won) => {
         const found = await tokens.findByAccess(successor.accessDigest)
         const spent = (await tokens.findByRefresh(token.refreshDigest))?.spent
-        assert.deepEqual(
+        same(
           { found, spent },
           won ? { found: accessOf(successor), spent: spend } : { found: undefined, spent: undefined }
         )
@@ -294,10 +295,7 @@ export const grantContract = (test: TestFunction, createStores: CreateStores): v
       async ({ code, token }, won) => {
         const found = await tokens.findByAccess(token.accessDigest)
         const spent = (await codes.find(code.digest))?.spent
-        assert.deepEqual(
-          { found, spent },
-          won ? { found: accessOf(token), spent: true } : { found: undefined, spent: undefined }
-        )
+        same({ found, spent }, won ? { found: accessOf(token), spent: true } : { found: undefined, spent: undefined })
       }
     )
   })
@@ -311,7 +309,7 @@ export const grantContract = (test: TestFunction, createStores: CreateStores): v
       () => sweep(stores),
       async ({ expired, token }, stored) => {
         assert.equal(stored, true)
-        assert.deepEqual(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
+        same(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
         assert.equal(await stores.tokens.findByRefresh(expired.refreshDigest), undefined)
       }
     )

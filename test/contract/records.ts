@@ -1,4 +1,6 @@
+import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
+import { isDate, isSet } from 'node:util/types'
 import type { AccessToken, Client, Code, Digest, Grant, PasswordHash, Token, User } from '../../core/model.js'
 import type { Stores } from '../../core/ports.js'
 
@@ -178,9 +180,24 @@ export const rounds = async <P, A, B>(
   }
 }
 
+/**
+ * Fails unless both have the same values. Prototypes do not count: jest runs tests in a realm of their own, in which what
+ * Node makes (structuredClone) is a stranger.
+ */
+export const same = (actual: unknown, expected: unknown, message?: string): void =>
+  assert.deepEqual(toPlain(actual), toPlain(expected), message)
+
+const toPlain = (value: unknown): unknown => {
+  if (isDate(value)) return new Date(value.getTime())
+  if (isSet(value)) return new Set(Array.from(value, toPlain))
+  if (Array.isArray(value)) return value.map(toPlain)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, toPlain(each)]))
+}
+
 /** Changes all that can be changed in a record, as a careless caller might. */
 export const tamper = (record: unknown): void => {
-  if (record instanceof Date) record.setTime(0)
+  if (isDate(record)) record.setTime(0)
   if (typeof record !== 'object' || record === null) return
   for (const [key, value] of Object.entries(record)) {
     tamper(value)

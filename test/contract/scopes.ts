@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
-import { type CreateStores, ODD_TEXTS, rivals, type TestFunction, tamper } from './records.js'
+import { type CreateStores, ODD_TEXTS, rivals, same, type TestFunction, tamper } from './records.js'
 
 export const scopeContract = (test: TestFunction, createStores: CreateStores): void => {
   test('the words for a scope are returned as they were stored, whatever their characters', async () => {
     const { scopes } = await createStores()
     for (const text of ODD_TEXTS) {
       await scopes.set({ name: 'heroes:read', text })
-      assert.deepEqual(await scopes.find('heroes:read'), { name: 'heroes:read', text })
+      same(await scopes.find('heroes:read'), { name: 'heroes:read', text })
     }
     const names = ["it's", '{a,b}', '%', '_', '$1', 'https://a.example/?b=1&c#d', 'x'.repeat(255)]
     for (const name of names) {
       await scopes.set({ name, text: name })
-      assert.deepEqual(await scopes.find(name), { name, text: name })
+      same(await scopes.find(name), { name, text: name })
     }
-    assert.deepEqual(
+    same(
       await Promise.all([...names, 'none'].map(name => scopes.find(name))),
       [...names.map(name => ({ name, text: name })), undefined],
       'many at once'
@@ -27,7 +27,7 @@ export const scopeContract = (test: TestFunction, createStores: CreateStores): v
       assert.equal(await scopes.find(name), undefined, name)
       assert.equal(await scopes.remove(name), false, name)
     }
-    assert.deepEqual(await scopes.list(), [{ name: 'heroes', text: 'Heroes' }])
+    same(await scopes.list(), [{ name: 'heroes', text: 'Heroes' }])
   })
 
   test('new words replace those that a scope has, and those of others stay', async () => {
@@ -35,7 +35,7 @@ export const scopeContract = (test: TestFunction, createStores: CreateStores): v
     await scopes.set({ name: 'a', text: 'first' })
     await scopes.set({ name: 'b', text: 'other' })
     await scopes.set({ name: 'a', text: 'second' })
-    assert.deepEqual(await scopes.list(), [
+    same(await scopes.list(), [
       { name: 'a', text: 'second' },
       { name: 'b', text: 'other' }
     ])
@@ -55,10 +55,10 @@ export const scopeContract = (test: TestFunction, createStores: CreateStores): v
 
   test('scopes are listed in the order of code points, whatever the locale', async () => {
     const { scopes } = await createStores()
-    assert.deepEqual(await scopes.list(), [])
+    same(await scopes.list(), [])
     const names = ['!', '-a', '.a', '0', '10', '9', ':', 'A', 'Z', '_a', 'a', 'a-b', 'a.b', 'aB', 'a_b', 'ab', '~']
     for (const name of names.toReversed()) await scopes.set({ name, text: 'x' })
-    assert.deepEqual(
+    same(
       (await scopes.list()).map(({ name }) => name),
       names
     )
@@ -79,6 +79,6 @@ export const scopeContract = (test: TestFunction, createStores: CreateStores): v
     tamper(scope)
     tamper(await scopes.find('a'))
     tamper(await scopes.list())
-    assert.deepEqual(await scopes.find('a'), { name: 'a', text: 'x' })
+    same(await scopes.find('a'), { name: 'a', text: 'x' })
   })
 }

@@ -9,6 +9,7 @@ import {
   register,
   rivals,
   rounds,
+  same,
   someDigest,
   somePassword,
   someSpend,
@@ -28,11 +29,11 @@ export const endingContract = (test: TestFunction, createStores: CreateStores): 
     await tokens.revokeAccess(token.accessDigest, at(1))
     await tokens.revokeAccess(token.accessDigest, at(2))
     assert.equal(await tokens.findByAccess(token.accessDigest), undefined)
-    assert.deepEqual(await tokens.findByRefresh(token.refreshDigest), { ...token, spent: undefined, ended: false })
+    same(await tokens.findByRefresh(token.refreshDigest), { ...token, spent: undefined, ended: false })
     assert.ok(await tokens.findByAccess(other.accessDigest))
     const successor = tokenUnder(token.grant)
     assert.equal(await tokens.rotate(token.refreshDigest, someSpend(), successor), true)
-    assert.deepEqual(await tokens.findByAccess(successor.accessDigest), accessOf(successor))
+    same(await tokens.findByAccess(successor.accessDigest), accessOf(successor))
   })
 
   test('revoking an unknown token or grant is no error and has no effect', async () => {
@@ -41,8 +42,8 @@ export const endingContract = (test: TestFunction, createStores: CreateStores): 
     await stores.tokens.revokeAccess(someDigest(), at(1))
     await stores.tokens.revokeAccess(token.refreshDigest, at(1))
     assert.equal(await stores.grants.revoke(crypto.randomUUID(), at(1)), false)
-    assert.deepEqual(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
-    assert.deepEqual(await stores.tokens.findByRefresh(token.refreshDigest), {
+    same(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
+    same(await stores.tokens.findByRefresh(token.refreshDigest), {
       ...token,
       spent: undefined,
       ended: false
@@ -58,9 +59,9 @@ export const endingContract = (test: TestFunction, createStores: CreateStores): 
     await tokens.rotate(token.refreshDigest, someSpend(), successor)
     assert.equal(await grants.revoke(token.grant.id, at(1)), true)
     assert.equal(await grants.revoke(token.grant.id, at(2)), false)
-    assert.deepEqual(await living(stores, token), [])
-    assert.deepEqual(await living(stores, successor), [])
-    assert.deepEqual(await living(stores, other), ['access', 'refresh'])
+    same(await living(stores, token), [])
+    same(await living(stores, successor), [])
+    same(await living(stores, other), ['access', 'refresh'])
   })
 
   test('when twenty calls revoke one grant at once, exactly one has ended it, if the store tells', async () => {
@@ -86,7 +87,7 @@ export const endingContract = (test: TestFunction, createStores: CreateStores): 
     for (const end of ways) {
       const parties = await register(stores)
       const { grant } = await logIn(stores, parties)
-      assert.deepEqual(await stores.grants.find(grant.id), grant)
+      same(await stores.grants.find(grant.id), grant)
       assert.equal(await end(parties), true)
       assert.equal(await stores.grants.find(grant.id), undefined)
       assert.equal(await stores.grants.revoke(grant.id, at(2)), false)
@@ -100,7 +101,7 @@ export const endingContract = (test: TestFunction, createStores: CreateStores): 
     await grants.revoke(token.grant.id, at(1))
     const successor = tokenUnder(token.grant)
     assert.equal(await tokens.rotate(token.refreshDigest, someSpend(2), successor), false)
-    assert.deepEqual(await living(stores, successor), [])
+    same(await living(stores, successor), [])
   })
 
   test('no token lives after a rotation while its grant is revoked', async () => {
@@ -111,8 +112,8 @@ export const endingContract = (test: TestFunction, createStores: CreateStores): 
       ({ token, spend, successor }) => stores.tokens.rotate(token.refreshDigest, spend, successor),
       async ({ token }) => stores.grants.revoke(token.grant.id, at(1)),
       async ({ token, successor }) => {
-        assert.deepEqual(await living(stores, token), [])
-        assert.deepEqual(await living(stores, successor), [])
+        same(await living(stores, token), [])
+        same(await living(stores, successor), [])
       }
     )
   })
@@ -126,8 +127,8 @@ export const endingContract = (test: TestFunction, createStores: CreateStores): 
       ({ token }) => stores.tokens.revokeAccess(token.accessDigest, at(1)),
       async ({ token, successor }, won) => {
         assert.equal(won, true)
-        assert.deepEqual(await living(stores, token), ['refresh'])
-        assert.deepEqual(await living(stores, successor), ['access', 'refresh'])
+        same(await living(stores, token), ['refresh'])
+        same(await living(stores, successor), ['access', 'refresh'])
       }
     )
   })
@@ -156,8 +157,8 @@ export const endingContract = (test: TestFunction, createStores: CreateStores): 
         end(stores),
         async ({ token, successor }, _, ended) => {
           assert.equal(ended, true)
-          assert.deepEqual(await living(stores, token), [])
-          assert.deepEqual(await living(stores, successor), [])
+          same(await living(stores, token), [])
+          same(await living(stores, successor), [])
         }
       )
     })
@@ -170,7 +171,7 @@ export const endingContract = (test: TestFunction, createStores: CreateStores): 
         end(stores),
         async ({ token, user }, _, ended) => {
           assert.equal(ended, true)
-          assert.deepEqual(await living(stores, token), [])
+          same(await living(stores, token), [])
           const left = await stores.users.find(user.id)
           if (end === endUser) assert.equal(left?.generation, 1)
         }
@@ -186,7 +187,7 @@ export const endingContract = (test: TestFunction, createStores: CreateStores): 
       ({ client }) => stores.clients.remove(client.id),
       async ({ token }, user, client) => {
         assert.ok(user && client)
-        assert.deepEqual(await living(stores, token), [])
+        same(await living(stores, token), [])
       }
     )
   })
@@ -210,7 +211,7 @@ export const endingContract = (test: TestFunction, createStores: CreateStores): 
       await Promise.all(answers)
       assert.equal(await answers[20], true)
       const every = [...present.flatMap(({ token, successor }) => [token, successor]), ...late]
-      assert.deepEqual((await Promise.all(every.map(token => living(stores, token)))).flat(), [])
+      same((await Promise.all(every.map(token => living(stores, token)))).flat(), [])
     })
   }
 }

@@ -12,6 +12,7 @@ import {
   register,
   rivals,
   rounds,
+  same,
   type TestFunction,
   tokenUnder
 } from './records.js'
@@ -24,11 +25,11 @@ export const withoutUserContract = (test: TestFunction, createStores: CreateStor
     const grant = ownGrant(await register(stores), ['b', 'a:b'])
     const token = publicTokenUnder(grant, { scopes: ['a:b'] })
     assert.equal(await tokens.insert(token, undefined), true)
-    assert.deepEqual(await tokens.findByAccess(token.accessDigest), accessOf(token))
-    assert.deepEqual(await grants.find(grant.id), grant)
+    same(await tokens.findByAccess(token.accessDigest), accessOf(token))
+    same(await grants.find(grant.id), grant)
     const refreshable = tokenUnder({ ...grant, id: crypto.randomUUID() })
     assert.equal(await tokens.insert(refreshable, undefined), true)
-    assert.deepEqual(await tokens.findByRefresh(refreshable.refreshDigest), {
+    same(await tokens.findByRefresh(refreshable.refreshDigest), {
       ...refreshable,
       spent: undefined,
       ended: false
@@ -64,7 +65,7 @@ export const withoutUserContract = (test: TestFunction, createStores: CreateStor
     await stores.users.revoke(parties.user.username, at(1))
     await stores.users.remove(parties.user.username)
     assert.equal(await stores.tokens.findByAccess(login.accessDigest), undefined)
-    assert.deepEqual(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
+    same(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
   })
 
   test('a token without a user ends with its revocation, its grant or its client', async () => {
@@ -92,7 +93,7 @@ export const withoutUserContract = (test: TestFunction, createStores: CreateStor
     await clients.remove(parties.client.id)
     assert.equal(await tokens.findByAccess(removed.accessDigest), undefined)
     assert.equal(await grants.find(removed.grant.id), undefined)
-    assert.deepEqual(await tokens.findByAccess(kept.accessDigest), accessOf(kept))
+    same(await tokens.findByAccess(kept.accessDigest), accessOf(kept))
     await clients.insert(parties.client)
     assert.equal(
       await tokens.findByAccess(removed.accessDigest),
@@ -125,9 +126,9 @@ export const withoutUserContract = (test: TestFunction, createStores: CreateStor
       return token
     })
     const findAll = () => Promise.all(stored.map(({ accessDigest }) => tokens.findByAccess(accessDigest)))
-    assert.deepEqual(await findAll(), stored.map(accessOf))
+    same(await findAll(), stored.map(accessOf))
     await rivals(rival => tokens.revokeAccess(stored[rival % 2]?.accessDigest ?? '', at(1)))
-    assert.deepEqual(await findAll(), [undefined, undefined, ...stored.slice(2).map(accessOf)])
+    same(await findAll(), [undefined, undefined, ...stored.slice(2).map(accessOf)])
   })
 
   test('no token without a user lives after it is stored while its client is removed', async () => {

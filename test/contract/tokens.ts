@@ -10,6 +10,7 @@ import {
   publicTokenUnder,
   register,
   rivals,
+  same,
   someDigest,
   someSpend,
   type TestFunction,
@@ -40,8 +41,8 @@ const storingContract = (test: TestFunction, createStores: CreateStores): void =
       refreshExpiresAt: at(7200.5)
     }
     assert.equal(await stores.tokens.insert(token, 0), true)
-    assert.deepEqual(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
-    assert.deepEqual(await stores.tokens.findByRefresh(token.refreshDigest ?? ''), {
+    same(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
+    same(await stores.tokens.findByRefresh(token.refreshDigest ?? ''), {
       ...token,
       spent: undefined,
       ended: false
@@ -54,7 +55,7 @@ const storingContract = (test: TestFunction, createStores: CreateStores): void =
     for (let i = 0; i < 3; i++) {
       const token = publicTokenUnder(grantTo(parties))
       assert.equal(await stores.tokens.insert(token, 0), true)
-      assert.deepEqual(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
+      same(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
     }
   })
 
@@ -64,7 +65,7 @@ const storingContract = (test: TestFunction, createStores: CreateStores): void =
       scopes: ODD_TEXTS.toReversed()
     })
     await stores.tokens.insert(token, 0)
-    assert.deepEqual(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
+    same(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
   })
 
   test('a change to a token record does not change the store', async () => {
@@ -77,11 +78,11 @@ const storingContract = (test: TestFunction, createStores: CreateStores): void =
     await stores.tokens.insert(token, 0)
     tamper(token)
     tamper(await stores.tokens.findByAccess(kept.accessDigest))
-    assert.deepEqual(await stores.tokens.findByAccess(kept.accessDigest), accessOf(kept))
+    same(await stores.tokens.findByAccess(kept.accessDigest), accessOf(kept))
     await stores.tokens.rotate(kept.refreshDigest, spend, successor)
     tamper(spend)
     tamper(await stores.tokens.findByRefresh(kept.refreshDigest))
-    assert.deepEqual(await stores.tokens.findByRefresh(kept.refreshDigest), {
+    same(await stores.tokens.findByRefresh(kept.refreshDigest), {
       ...kept,
       spent: { at: at(1), nonce },
       ended: false
@@ -123,8 +124,8 @@ const storingContract = (test: TestFunction, createStores: CreateStores): void =
     const stores = await createStores()
     const past = new Date(1)
     const token = await logIn(stores, await register(stores), { expiresAt: past, refreshExpiresAt: past })
-    assert.deepEqual(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
-    assert.deepEqual(await stores.tokens.findByRefresh(token.refreshDigest), {
+    same(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))
+    same(await stores.tokens.findByRefresh(token.refreshDigest), {
       ...token,
       spent: undefined,
       ended: false
@@ -136,10 +137,7 @@ const storingContract = (test: TestFunction, createStores: CreateStores): void =
     const stores = await createStores()
     const parties = await register(stores)
     const tokens = await rivals(() => logIn(stores, parties))
-    assert.deepEqual(
-      await Promise.all(tokens.map(token => stores.tokens.findByAccess(token.accessDigest))),
-      tokens.map(accessOf)
-    )
+    same(await Promise.all(tokens.map(token => stores.tokens.findByAccess(token.accessDigest))), tokens.map(accessOf))
   })
 
   test('each of many concurrent look-ups gets its own token', async () => {
@@ -151,12 +149,12 @@ const storingContract = (test: TestFunction, createStores: CreateStores): void =
       ...tokens.toReversed().map(token => stores.tokens.findByAccess(token.accessDigest))
     ])
     assert.equal(missing, undefined)
-    assert.deepEqual(found, tokens.toReversed().map(accessOf))
+    same(found, tokens.toReversed().map(accessOf))
     const token = await logIn(stores, parties)
     const digest = token.accessDigest
     const [one, other] = await Promise.all([stores.tokens.findByAccess(digest), stores.tokens.findByAccess(digest)])
     tamper(one)
-    assert.deepEqual(other, accessOf(token), 'two look-ups of one token share no record')
+    same(other, accessOf(token), 'two look-ups of one token share no record')
   })
 }
 
@@ -168,10 +166,10 @@ const rotationContract = (test: TestFunction, createStores: CreateStores): void 
     const successor = tokenUnder(token.grant, { scopes: ['a'], issuedAt: at(10) })
     const spend = { at: at(10.123), nonce: someDigest() }
     assert.equal(await tokens.rotate(token.refreshDigest, spend, successor), true)
-    assert.deepEqual(await tokens.findByRefresh(token.refreshDigest), { ...token, spent: spend, ended: false })
+    same(await tokens.findByRefresh(token.refreshDigest), { ...token, spent: spend, ended: false })
     assert.equal(await tokens.findByAccess(token.accessDigest), undefined)
-    assert.deepEqual(await tokens.findByAccess(successor.accessDigest), accessOf(successor))
-    assert.deepEqual(await tokens.findByRefresh(successor.refreshDigest), {
+    same(await tokens.findByAccess(successor.accessDigest), accessOf(successor))
+    same(await tokens.findByRefresh(successor.refreshDigest), {
       ...successor,
       spent: undefined,
       ended: false
@@ -186,7 +184,7 @@ const rotationContract = (test: TestFunction, createStores: CreateStores): void 
     const spend = someSpend(1)
     assert.equal(await tokens.rotate(token.refreshDigest, spend, first), true)
     assert.equal(await tokens.rotate(token.refreshDigest, someSpend(2), second), false)
-    assert.deepEqual((await tokens.findByRefresh(token.refreshDigest))?.spent, spend)
+    same((await tokens.findByRefresh(token.refreshDigest))?.spent, spend)
     assert.ok(await tokens.findByAccess(first.accessDigest))
     assert.equal(await tokens.findByAccess(second.accessDigest), undefined)
     assert.equal(await tokens.findByRefresh(second.refreshDigest), undefined)
@@ -203,12 +201,12 @@ const rotationContract = (test: TestFunction, createStores: CreateStores): void 
       chain.push(successor)
     }
     const found = await Promise.all(chain.map(token => tokens.findByRefresh(token.refreshDigest)))
-    assert.deepEqual(
+    same(
       found.map(token => token?.spent?.at),
       [at(1), at(2), at(3), at(4), undefined]
     )
     const living = await Promise.all(chain.map(token => tokens.findByAccess(token.accessDigest)))
-    assert.deepEqual(
+    same(
       living,
       chain.map((token, index) => (index < 4 ? undefined : accessOf(token)))
     )
@@ -237,7 +235,7 @@ const rotationContract = (test: TestFunction, createStores: CreateStores): void 
     const winners = answers.filter(({ won }) => won)
     assert.equal(winners.length, 1)
     assert.ok(answers.every(({ won, stored }) => won === stored))
-    for (const { seen } of answers) assert.deepEqual(seen, winners[0]?.spend)
+    for (const { seen } of answers) same(seen, winners[0]?.spend)
   })
 
   test('twenty concurrent rotations of different tokens of one user all win', async () => {
@@ -265,8 +263,8 @@ const rotationContract = (test: TestFunction, createStores: CreateStores): void 
     for (const notBefore of [10, 10.123]) assert.equal(await tokens.eraseNonces(at(notBefore)), 0)
     assert.equal(await tokens.eraseNonces(at(15)), 1)
     assert.equal(await tokens.eraseNonces(at(15)), 0)
-    assert.deepEqual((await tokens.findByRefresh(early.refreshDigest))?.spent, { at: at(10.123), nonce: undefined })
-    assert.deepEqual((await tokens.findByRefresh(late.refreshDigest))?.spent, spend)
+    same((await tokens.findByRefresh(early.refreshDigest))?.spent, { at: at(10.123), nonce: undefined })
+    same((await tokens.findByRefresh(late.refreshDigest))?.spent, spend)
     assert.equal((await tokens.findByRefresh(unspent.refreshDigest))?.spent, undefined)
     assert.equal(await tokens.rotate(early.refreshDigest, someSpend(30), tokenUnder(early.grant)), false)
     assert.equal(await tokens.rotate(unspent.refreshDigest, someSpend(30), tokenUnder(unspent.grant)), true)

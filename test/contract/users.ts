@@ -13,6 +13,7 @@ import {
   rivals,
   rounds,
   type Stores,
+  same,
   somePassword,
   someSpend,
   type TestFunction,
@@ -27,11 +28,11 @@ export const userContract = (test: TestFunction, createStores: CreateStores): vo
     const { users } = await createStores()
     const password = somePassword()
     const user = await users.insert('alice', password)
-    assert.deepEqual(user, { id: user?.id, username: 'alice', password, generation: 0 })
+    same(user, { id: user?.id, username: 'alice', password, generation: 0 })
     const id = user?.id ?? 0
     assert.ok(Number.isSafeInteger(id) && id > 0)
-    assert.deepEqual(await users.find(id), user)
-    assert.deepEqual(await users.findByUsername('alice'), user)
+    same(await users.find(id), user)
+    same(await users.findByUsername('alice'), user)
   })
 
   test('an id or a name that no user has finds nobody', async () => {
@@ -53,14 +54,14 @@ export const userContract = (test: TestFunction, createStores: CreateStores): vo
     const { users } = await createStores()
     const stored = (await rivals(() => users.insert('alice', somePassword()))).filter(user => user !== undefined)
     assert.equal(stored.length, 1)
-    assert.deepEqual(await users.list({}), stored)
-    assert.deepEqual(await users.findByUsername('alice'), stored[0])
+    same(await users.list({}), stored)
+    same(await users.findByUsername('alice'), stored[0])
   })
 
   test('when twenty users with different names are inserted at once, all are stored', async () => {
     const { users } = await createStores()
     const stored = await rivals(rival => users.insert(`user ${rival}`, somePassword()))
-    assert.deepEqual(
+    same(
       stored.map(user => user?.username),
       stored.map((_, rival) => `user ${rival}`)
     )
@@ -71,28 +72,28 @@ export const userContract = (test: TestFunction, createStores: CreateStores): vo
     const { users } = await createStores()
     const user = await users.insert('alice', somePassword())
     assert.equal(await users.insert('alice', somePassword()), undefined)
-    assert.deepEqual(await users.list({}), [user])
+    same(await users.list({}), [user])
   })
 
   test('users that are stored together get ids in their order, and taken usernames are left out', async () => {
     const { users } = await createStores()
     const taken = await users.insert('alice', somePassword())
-    assert.deepEqual(await users.insertAll([]), [])
+    same(await users.insertAll([]), [])
     const wanted = ['zoe', 'alice', ...ODD_TEXTS, 'bob', 'zoe', 'Bob'].map(username => ({
       username,
       password: somePassword()
     }))
     const stored = await users.insertAll(wanted)
-    assert.deepEqual(
+    same(
       stored.map(user => user?.username),
       ['zoe', undefined, ...ODD_TEXTS, 'bob', undefined, 'Bob']
     )
     const listed = stored.filter(user => user !== undefined)
-    assert.deepEqual(await users.list({}), [taken, ...listed])
+    same(await users.list({}), [taken, ...listed])
     for (const [index, user] of stored.entries()) {
       if (user === undefined) continue
-      assert.deepEqual(user, { id: user.id, ...wanted[index], generation: 0 })
-      assert.deepEqual(await users.findByUsername(user.username), user)
+      same(user, { id: user.id, ...wanted[index], generation: 0 })
+      same(await users.findByUsername(user.username), user)
     }
   })
 
@@ -104,7 +105,7 @@ export const userContract = (test: TestFunction, createStores: CreateStores): vo
       wanted => users.insertAll(wanted.toReversed()),
       async (wanted, first, second) => {
         const stored = [...first, ...second].filter(user => user !== undefined)
-        assert.deepEqual(stored.map(({ username }) => username).sort(), wanted.map(({ username }) => username).sort())
+        same(stored.map(({ username }) => username).sort(), wanted.map(({ username }) => username).sort())
       }
     )
   })
@@ -113,7 +114,7 @@ export const userContract = (test: TestFunction, createStores: CreateStores): vo
     const { users } = await createStores()
     for (const username of ODD_TEXTS) assert.equal((await users.insert(username, somePassword()))?.username, username)
     for (const username of ODD_TEXTS) assert.equal((await users.findByUsername(username))?.username, username)
-    assert.deepEqual(
+    same(
       (await users.list({})).map(({ username }) => username),
       ODD_TEXTS
     )
@@ -121,15 +122,15 @@ export const userContract = (test: TestFunction, createStores: CreateStores): vo
 
   test('users are listed by id, even after one of them changes', async () => {
     const { users } = await createStores()
-    assert.deepEqual(await users.list({}), [])
+    same(await users.list({}), [])
     for (const username of ['carol', 'bob', 'alice']) await users.insert(username, somePassword())
     await users.revoke('bob', at(0))
     const listed = await users.list({})
-    assert.deepEqual(
+    same(
       listed.map(({ username }) => username),
       ['carol', 'bob', 'alice']
     )
-    assert.deepEqual(
+    same(
       listed.map(({ id }) => id),
       listed.map(({ id }) => id).toSorted((a, b) => a - b)
     )
@@ -142,17 +143,17 @@ export const userContract = (test: TestFunction, createStores: CreateStores): vo
     )
     const ids = stored.map(user => user?.id ?? 0)
     const listed = async (query: UserQuery): Promise<readonly number[]> => (await users.list(query)).map(({ id }) => id)
-    assert.deepEqual(await listed({}), ids)
-    assert.deepEqual(await listed({ after: undefined, limit: undefined }), ids)
-    assert.deepEqual(await listed({ limit: 3 }), ids.slice(0, 3))
-    assert.deepEqual(await listed({ limit: 9 }), ids)
-    assert.deepEqual(await listed({ after: ids[1], limit: 1 }), ids.slice(2, 3))
-    assert.deepEqual(await listed({ after: ids[1] }), ids.slice(2))
-    assert.deepEqual(await listed({ after: ids[3], limit: 1 }), [])
+    same(await listed({}), ids)
+    same(await listed({ after: undefined, limit: undefined }), ids)
+    same(await listed({ limit: 3 }), ids.slice(0, 3))
+    same(await listed({ limit: 9 }), ids)
+    same(await listed({ after: ids[1], limit: 1 }), ids.slice(2, 3))
+    same(await listed({ after: ids[1] }), ids.slice(2))
+    same(await listed({ after: ids[3], limit: 1 }), [])
     await users.remove('bob')
-    assert.deepEqual(await listed({ after: ids[1], limit: 1 }), ids.slice(2, 3))
+    same(await listed({ after: ids[1], limit: 1 }), ids.slice(2, 3))
     for (const id of IDS_OF_NOBODY) {
-      assert.deepEqual(await listed({ after: id }), id <= 0 ? [ids[0], ...ids.slice(2)] : [], `${id}`)
+      same(await listed({ after: id }), id <= 0 ? [ids[0], ...ids.slice(2)] : [], `${id}`)
     }
   })
 
@@ -165,7 +166,7 @@ export const userContract = (test: TestFunction, createStores: CreateStores): vo
     tamper(await users.find(id))
     tamper(await users.findByUsername('alice'))
     tamper(await users.list({}))
-    assert.deepEqual(await users.find(id), { id, username: 'alice', password: kept, generation: 0 })
+    same(await users.find(id), { id, username: 'alice', password: kept, generation: 0 })
   })
 
   test('a new hash replaces the hash that was verified, and ends nothing', async () => {
@@ -177,8 +178,8 @@ export const userContract = (test: TestFunction, createStores: CreateStores): vo
     const { id, password, generation, username } = parties.user
     const replacement = somePassword()
     assert.equal(await users.rehash(id, password, replacement), true)
-    assert.deepEqual(await users.find(id), { id, username, password: replacement, generation })
-    assert.deepEqual(await users.findByUsername(username), { id, username, password: replacement, generation })
+    same(await users.find(id), { id, username, password: replacement, generation })
+    same(await users.findByUsername(username), { id, username, password: replacement, generation })
     assert.ok(await tokens.findByAccess(token.accessDigest))
     assert.ok(await codes.find(code.digest))
     assert.equal(await tokens.insert(tokenUnder(grantTo(parties)), generation), true, 'a login under way is stored')
@@ -194,8 +195,8 @@ export const userContract = (test: TestFunction, createStores: CreateStores): vo
     const generation = (await users.find(id))?.generation ?? Number.NaN
     const replacement = somePassword()
     assert.equal(await users.rehash(id, password, replacement), true)
-    assert.deepEqual(await users.find(id), { id, username, password: replacement, generation })
-    assert.deepEqual(await ended(), NOTHING)
+    same(await users.find(id), { id, username, password: replacement, generation })
+    same(await ended(), NOTHING)
     assert.equal(await tokens.insert(tokenUnder(grantTo(parties)), parties.user.generation), false)
     assert.equal(await tokens.insert(tokenUnder(grantTo(parties)), generation), true)
   })
@@ -208,7 +209,7 @@ export const userContract = (test: TestFunction, createStores: CreateStores): vo
     const user = await users.find(id)
     const half = { ...somePassword(), hash: user?.password.hash ?? '' }
     for (const other of [old, half]) assert.equal(await users.rehash(id, other, somePassword()), false)
-    assert.deepEqual(await users.find(id), user)
+    same(await users.find(id), user)
   })
 
   test('when twenty calls replace one verified hash at once, exactly one new hash is stored', async () => {
@@ -221,7 +222,7 @@ export const userContract = (test: TestFunction, createStores: CreateStores): vo
     })
     const winners = replacements.filter(({ stored }) => stored)
     assert.equal(winners.length, 1)
-    assert.deepEqual((await users.find(id))?.password, winners[0]?.replacement)
+    same((await users.find(id))?.password, winners[0]?.replacement)
   })
 
   test('a new hash of the old password never replaces a new password', async () => {
@@ -233,7 +234,7 @@ export const userContract = (test: TestFunction, createStores: CreateStores): vo
       ({ username, changed }) => users.setPassword(username, changed, at(0)),
       async ({ id, changed }, _, set) => {
         assert.equal(set, true)
-        assert.deepEqual((await users.find(id))?.password, changed)
+        same((await users.find(id))?.password, changed)
       }
     )
   })
@@ -246,11 +247,11 @@ export const userContract = (test: TestFunction, createStores: CreateStores): vo
     const others = await everythingOf(stores, { ...(await register(stores)), client: parties.client })
     const { username, id, generation, password } = parties.user
     assert.equal(await users.revoke(username, at(10)), true)
-    assert.deepEqual(await ended(), NOTHING)
-    assert.deepEqual(await others(), EVERYTHING, 'nothing of another user ends')
+    same(await ended(), NOTHING)
+    same(await others(), EVERYTHING, 'nothing of another user ends')
     const user = await users.find(id)
     assert.ok(user && user.generation > generation)
-    assert.deepEqual(user?.password, password)
+    same(user?.password, password)
     assert.equal(await users.revoke(username, at(11)), true)
     const again = await users.find(id)
     assert.ok(again && again.generation > user.generation)
@@ -265,10 +266,10 @@ export const userContract = (test: TestFunction, createStores: CreateStores): vo
     const { username, id, generation } = parties.user
     const password = somePassword()
     assert.equal(await users.setPassword(username, password, at(10)), true)
-    assert.deepEqual(await ended(), NOTHING)
-    assert.deepEqual(await others(), EVERYTHING, 'nothing of another user ends')
+    same(await ended(), NOTHING)
+    same(await others(), EVERYTHING, 'nothing of another user ends')
     const user = await users.findByUsername(username)
-    assert.deepEqual(user, { id, username, password, generation: user?.generation })
+    same(user, { id, username, password, generation: user?.generation })
     assert.ok(user && user.generation > generation)
     assert.equal(await users.setPassword(username, somePassword(), at(11)), true)
     const again = await users.find(id)
@@ -328,11 +329,11 @@ export const userContract = (test: TestFunction, createStores: CreateStores): vo
     assert.equal(await users.remove(username), false)
     assert.equal(await users.find(id), undefined)
     assert.equal(await users.findByUsername(username), undefined)
-    assert.deepEqual(await ended(), NOTHING)
-    assert.deepEqual(await others(), EVERYTHING, 'nothing of another user ends')
+    same(await ended(), NOTHING)
+    same(await others(), EVERYTHING, 'nothing of another user ends')
     const again = await users.insert(username, somePassword())
     assert.ok(again && again.id !== id, 'the new user is another one')
-    assert.deepEqual(await ended(), NOTHING)
+    same(await ended(), NOTHING)
     assert.equal(
       await stores.tokens.insert(tokenUnder(grantTo(parties)), 0),
       false,
