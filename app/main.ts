@@ -3,6 +3,13 @@ import type { OpenApi, Serve } from './cli/command-line.js'
 import { endAtInterrupt } from './cli/terminal.js'
 import { askAtSignals, createStop } from './serve/stop.js'
 
+const { node } = process.versions
+// An older Node fails on what is imported below, and would tell of that by the trace of a stack.
+if (node.localeCompare('20.19', 'en', { numeric: true }) < 0) {
+  console.error(`heroes: Node ${node} is too old: install Node 20.19 or newer`)
+  process.exit(1)
+}
+
 const argv = process.argv.slice(2)
 const stop = createStop()
 // The listeners come first, and then the rest is imported, which takes a part of a second: a signal would kill the process.

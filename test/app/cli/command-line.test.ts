@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +8,7 @@ import { lockFolder } from '../../../adapters/postgres/embedded/folder.js'
 import { heroes, openCommandLine, type Ran, told } from '../../support/command.js'
 import { madeFolder } from '../../support/embedded.js'
 import { createDatabase, execute } from '../../support/postgres.js'
-import { temporaryFolder } from '../../support/process.js'
+import { PROGRAM, temporaryFolder } from '../../support/process.js'
 
 const { url, env, run } = await openCommandLine(t)
 
@@ -260,6 +261,21 @@ t.test('--version prints the version of the package', async t => {
   const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../../package.json'), 'utf8'))
   t.strictSame(await heroes('--version', {}), { code: 0, stdout: `${version}\n`, stderr: '' })
   t.match((await run('--help')).stdout, /^ +--version +\S/m)
+})
+
+t.test('a Node that is too old is told so in one line, which says what package.json asks for', async t => {
+  const { engines } = JSON.parse(readFileSync(join(import.meta.dirname, '../../../package.json'), 'utf8'))
+  const on = (node: string) => {
+    const versions = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${node}' } })`
+    return spawnSync(process.execPath, ['--import', `data:text/javascript,${versions}`, PROGRAM, '--version'], {
+      encoding: 'utf8'
+    })
+  }
+  for (const node of ['18.20.8', '20.18.3', '20.9.0']) {
+    const stderr = `heroes: Node ${node} is too old: install Node ${engines.node.replace('>=', '')} or newer\n`
+    t.has(on(node), { status: 1, stdout: '', stderr })
+  }
+  for (const node of ['20.19.0', '22.0.0', '100.1.0']) t.has(on(node), { status: 0, stderr: '' })
 })
 
 t.test('a setting that cannot be used ends every command with exit code 2 and one line that names it', async t => {
