@@ -190,7 +190,7 @@ export const same = (actual: unknown, expected: unknown, message?: string): void
 const toPlain = (value: unknown): unknown => {
   if (isDate(value)) return new Date(value.getTime())
   if (isSet(value)) return new Set(Array.from(value, toPlain))
-  if (Array.isArray(value)) return value.map(toPlain)
+  if (Array.isArray(value)) return Array.from(value, toPlain)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, toPlain(each)]))
 }

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { noSuchPath } from '../errors.js'
@@ -16,9 +17,12 @@ import { sendStaticFile, staticFile, versioned } from '../static-file.js'
 const STYLE = 'text/css; charset=utf-8'
 const SCRIPT = 'text/javascript; charset=utf-8'
 
-/** A file of the package. It is found by its name when it is read, so that a start does not look for it. */
+/**
+ * A file of the package. It is found by its name when it is read, so that a start does not look for it; and not by
+ * `import.meta.resolve`, which jest lacks.
+ */
 const swaggerUi = (name: string) => (): Promise<Buffer> =>
-  readFile(new URL(import.meta.resolve(`swagger-ui-dist/${name}`)))
+  readFile(createRequire(import.meta.url).resolve(`swagger-ui-dist/${name}`))
 const own = (text: string) => async (): Promise<Buffer> => Buffer.from(text)
 
 const tag = 'Documentation' as const
