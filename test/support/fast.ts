@@ -34,14 +34,16 @@ const runs = programs.map(async (program, index) => {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, TAP_TIMEOUT: '300', ...(server && { TEST_DATABASE_URL: server.url }) }
   })
-  const exited = new Promise<number>(resolve => child.on('exit', code => resolve(code ?? 1)))
+  const exited: Promise<[code: number | null, signal: string | null]> = new Promise(resolve =>
+    child.on('exit', (...how) => resolve(how))
+  )
   const output = await text(child.stdout)
-  const exitCode = await exited
+  const [exitCode, signal] = await exited
   // What tap's own runner writes: the tests of a program are those of a subtest.
-  const result = `${exitCode === 0 ? 'ok' : 'not ok'} ${index + 1} - ${program}`
-  const time = `time=${performance.now() - started}ms`
-  tap.write(`# Subtest: ${program}\n${output.replace(/^(?=.)/gm, '    ')}${result} # ${time}\n`)
-  return exitCode
+  const tests = (output || '1..0\n').replace(/^(?=.)/gm, '    ')
+  const result = `${exitCode === 0 ? 'ok' : 'not ok'} ${index + 1} - ${program} # time=${performance.now() - started}ms`
+  tap.write(`# Subtest: ${program}\n${tests}${result}\n  ---\n  exitCode: ${exitCode}\n  signal: ${signal}\n  ...\n`)
+  return exitCode ?? 1
 })
 const ending = Promise.all(runs).then(exitCodes => {
   tap.end(`1..${programs.length}\n`)

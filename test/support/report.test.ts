@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import t from 'tap'
 import { report } from './report.js'
@@ -104,6 +106,22 @@ not ok 1 - test/b.test.ts # time=50ms
     green: false,
     text: /^The end of stderr:\nError: Cannot find module\n\nFAILED {2}test\/b\.test\.ts > ended with exit code 1\n\n0 passed, 1 failed in 1 file\n$/m
   })
+})
+
+t.test('npm run test:fast tells of a file that dies how it ended', t => {
+  const folder = t.testdir({
+    'dies.test.mjs': "console.log('ok 1')\nprocess.exit(3)\n",
+    'mute.test.mjs': 'process.exit(4)\n'
+  })
+  const files = ['dies', 'mute'].map(name => join(folder, `${name}.test.mjs`))
+  const { status, stdout } = spawnSync(process.execPath, ['--import', 'tsx', 'test/support/fast.ts', ...files], {
+    encoding: 'utf8'
+  })
+  t.equal(status, 1)
+  for (const how of ['dies.test.mjs > ended with exit code 3', 'mute.test.mjs > ended with exit code 4'])
+    t.match(stdout, how)
+  t.match(stdout, /\n1 passed, 2 failed in 2 files\n$/)
+  t.end()
 })
 
 t.test('a test that runs out of time is reported with the place where it begins', async t => {
