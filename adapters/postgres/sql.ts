@@ -65,6 +65,11 @@ export const joined = <First, Second>(
   read: (values, start = 0) => [first.read(values, start), second.read(values, start + first.width)]
 })
 
+/** A row to be written, which may lack what may be null. */
+type Written<Read> = { readonly [Name in keyof Read as undefined extends Read[Name] ? never : Name]: Read[Name] } & {
+  readonly [Name in keyof Read as undefined extends Read[Name] ? Name : never]?: Read[Name]
+}
+
 /** How a statement takes any number of rows: as one list of values for each column. */
 export interface Requested<Record> {
   /** The names of the columns in their table. */
@@ -76,7 +81,7 @@ export interface Requested<Record> {
   /** The number of the first parameter behind the lists. */
   readonly next: number
   /** The lists, as parameters of the statement. */
-  lists(rows: readonly Record[]): readonly Value[]
+  lists(rows: readonly Written<Record>[]): readonly Value[]
 }
 
 /** The first list is the parameter of the number `first`. */
@@ -93,7 +98,7 @@ export const requested = <Wanted extends Columns>(columns: Wanted, first = 1): R
     from: `unnest(${parameters.join()}) with ordinality as requested (${names.join()}, position)`,
     values: entries.map(([name, column]) => `"${name}"${isList(column) ? `::${column.getSQLType()}` : ''}`).join(),
     next: first + entries.length,
-    lists: rows =>
+    lists: (rows: readonly Readonly<Record<string, unknown>>[]) =>
       entries.map(([name, column]) =>
         listOf(
           rows.map(row => {

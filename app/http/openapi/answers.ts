@@ -96,12 +96,15 @@ export const schemaRefusals = (schema: TObject): Refusals => {
     return () => describeInvalid([error], 'body')
   }
   const ofProperty = ([name, { type, ...property }]: [string, TSchema]): Refusals => {
+    const required: readonly string[] = Object(schema).required
     // The core judges what stands under this key, with texts of its own.
-    const { minLength, maxLength } = Object(property)[DOCUMENTED]
+    const judged = Object(property)[DOCUMENTED]
     return {
-      [`${name}Missing`]: invalid('required', { missingProperty: name }),
+      ...(required.includes(name) && { [`${name}Missing`]: invalid('required', { missingProperty: name }) }),
       [`${name}OfOtherType`]: invalid('type', { type }, `/${name}`),
-      [`${name}OfOtherLength`]: () => refusals.textOfOtherLength(name, minLength, maxLength)
+      ...(judged && {
+        [`${name}OfOtherLength`]: () => refusals.textOfOtherLength(name, judged.minLength, judged.maxLength)
+      })
     }
   }
   const properties = Object.entries(schema.properties).filter(([, { type }]) => type !== undefined)
