@@ -88,7 +88,7 @@ t.test('a wrong line is told with its number and stops nothing', async t => {
         '{}',
         '{"name":5}',
         '{"name":"","id":1}',
-        '{"name":"known","alias":"x"}',
+        '{"name":"known","cape":"x"}',
         '{"name":"known","__proto__":{}}',
         '{"name":"\\u0000"}',
         '{"name":"\\ud800"}',
