@@ -32,14 +32,15 @@ export const movingCommands = ({ env, terminal, status, print }: CommandContext)
       if (database.kind === 'server') throw new Error(NOT_EMBEDDED)
       const { folder } = database
       await restoreDatabase(folder, new Blob([await readBackup(file)]))
-      const advice = 'Whoever was revoked since the backup is not any more: `npx heroes user revoke --all` ends all logins.'
+      const advice =
+        'Whoever was revoked since the backup is not any more: `npx heroes user revoke --all` ends all logins.'
       await print(options, [{ folder }, [`The database of ${file} is in ${folder}.`, advice]])
     }
   },
   {
     words: 'copy <target>',
     description: 'copies everything into an empty database: a postgres:// URL or a folder; - reads which from stdin',
-    example: 'copy postgres://heroes:secret@db.example/heroes',
+    example: 'copy - < target.txt',
     options: [new Option('--again', 'empty a target whose copy is not whole, and begin anew')],
     action: async (given: string, options: JsonOption & { readonly again?: true }) => {
       const settings = lastingSettings(env)

@@ -62,7 +62,7 @@ t.test('a backup is one file for its owner alone, and restore makes the same dat
   const restored = { DATA_DIR: join(folder, 'new', 'data') }
   t.match(await heroes(`restore ${file}`, restored), {
     code: 0,
-    stdout: /^The database of .*backup is in .*data\.\n.*`heroes user revoke --all` ends all logins\.\n$/
+    stdout: /^The database of .*backup is in .*data\.\n.*`npx heroes user revoke --all` ends all logins\.\n$/
   })
   t.match(await heroes('user list', restored), { code: 0, stdout: 'ID  USERNAME\n1   ada\n' })
   t.match(await heroes(`restore ${file}`, restored), { code: 1, stderr: /has a database already: move it away/ })
@@ -160,7 +160,7 @@ t.test('a database with a copy that is not whole is refused by every command, an
     code: 1,
     stdout: '',
     stderr:
-      /^heroes: DATABASE_URL cannot be used: a copy into the database is not whole; `heroes copy --again`[^\n]*\n$/
+      /^heroes: DATABASE_URL cannot be used: a copy into the database is not whole; `npx heroes copy --again`[^\n]*\n$/
   }
   for (const line of ['serve', 'user list', 'migrate', 'user revoke --all']) {
     t.match(await heroes(line, { DATABASE_URL: target.url }), refused, line)
