@@ -74,7 +74,7 @@ const save = async (tar: AsyncIterable<Uint8Array>, file: string): Promise<void>
 const MAGIC = [257, 262] as const
 
 /** The tar in the file. PGlite takes what is no tar for a compressed one, and ends the process when it is neither. */
-const readBackup = async (file: string): Promise<Buffer> => {
+const readBackup = async (file: string): Promise<Buffer<ArrayBuffer>> => {
   try {
     const tar = await promisify(gunzip)(await readFile(file))
     if (tar.toString('latin1', ...MAGIC) === 'ustar') return tar
