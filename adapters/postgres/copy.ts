@@ -21,6 +21,7 @@ export interface CopiedTable {
   readonly rows: number
 }
 
+/** What a copy does with a target, and whom it tells how far it is. */
 export interface CopyOptions {
   /** Empties a target in which a copy is not whole, in place of refusing it. */
   readonly again: boolean
