@@ -22,12 +22,10 @@ const FIRST_STEPS = `To begin:
 `
 
 /** A reviver: leaves out the operations that the document marks as internal, and the paths that then have none. */
-const withoutInternal = (_key: string, value: unknown): unknown => {
-  const isInternal = (part: unknown): boolean => Object(part)['x-internal'] === true
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  const kept = Object.entries(value).filter(([, part]) => !isInternal(part))
-  if (kept.length === Object.keys(value).length) return value
-  return kept.length === 0 ? undefined : Object.fromEntries(kept)
+const withoutInternal = (key: string, value: unknown): unknown => {
+  const isInternal = Object(value)['x-internal'] === true
+  const isEmptyPath = key.startsWith('/') && Object.keys(Object(value)).length === 0
+  return isInternal || isEmptyPath ? undefined : value
 }
 
 /** Runs the service until the process is asked to end, then resolves to the exit code. */

@@ -15,11 +15,7 @@ export interface Finding {
 
 export type Judgement = Omit<Finding, 'check'>
 
-export const fine = (message: string, advice?: string): Judgement => ({
-  verdict: 'fine',
-  message,
-  ...(advice !== undefined && { advice })
-})
+export const fine = (message: string): Judgement => ({ verdict: 'fine', message })
 export const risky = (message: string, advice: string): Judgement => ({ verdict: 'risky', message, advice })
 export const wrong = (message: string, advice: string): Judgement => ({ verdict: 'wrong', message, advice })
 

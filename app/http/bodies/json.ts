@@ -63,8 +63,9 @@ const MOST_PLACED = 65_536
 /** The line and the column at which a text stops being JSON, for {@link jsonRefusals.noJson}; empty where nobody knows. */
 const placeOf = (complaint: string, text: string): string => {
   if (text.length > MOST_PLACED) return ''
-  const lines = text.slice(0, positionOf(complaint, text)).split('\n')
-  return ` at line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`
+  const before = text.slice(0, positionOf(complaint, text))
+  const column = before.length - before.lastIndexOf('\n')
+  return ` at line ${before.split('\n').length}, column ${column}`
 }
 
 const UNEXPECTED_TOKEN = /Unexpected token/
@@ -79,7 +80,7 @@ const positionOf = (complaint: string, text: string): number => {
   let beyond = text.length
   while (beyond - before > 1) {
     const middle = Math.floor((before + beyond) / 2)
-    if (UNEXPECTED_TOKEN.test(complaintAbout(text.slice(0, middle)) ?? '')) beyond = middle
+    if (UNEXPECTED_TOKEN.test(String(complaintAbout(text.slice(0, middle))))) beyond = middle
     else before = middle
   }
   return before

@@ -162,10 +162,12 @@ t.test('a failure that says nothing of privileges is told as it is', async t => 
   await execute(url, 'alter table heroes_migration rename column digest to hash')
 })
 
-t.test('the embedded engine tells the same of itself', async t => {
-  const database = await openEmbedded(await madeFolder(t))
+t.test('the embedded engine tells the same of itself, and of each statement how long it took', async t => {
+  const statements: number[] = []
+  const database = await openEmbedded(await madeFolder(t), { onStatement: seconds => statements.push(seconds) })
   t.teardown(database.close)
   await database.migrate()
+  t.ok(statements.length > 0 && statements.every(seconds => seconds >= 0))
   t.match(await database.inspect(), {
     version: /^\d+\.\d+/,
     encoding: 'UTF8',

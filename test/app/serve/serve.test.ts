@@ -8,7 +8,7 @@ import { createAuthority } from '../../support/certificates.js'
 import { heroes } from '../../support/command.js'
 import { startFakeServer } from '../../support/fake-server.js'
 import { holdFile, withHeldFiles } from '../../support/held-file.js'
-import { listenUntilEnd } from '../../support/ports.js'
+import { freePort, listenUntilEnd } from '../../support/ports.js'
 import { createDatabase, setDatabase, startServer } from '../../support/postgres.js'
 import {
   ask,
@@ -200,6 +200,14 @@ t.test('started while nothing listens there, the service waits, and says how lon
   await server.start()
   await single.until(/"level":30,[^\n]*"seconds":\d+,"msg":"the database can be used again"/)
   for (const { stop } of [single, shared]) t.equal(await stop(), 0)
+})
+
+t.test('a signal ends a service that waits for its database', async t => {
+  const DATABASE_URL = `postgres://127.0.0.1:${await freePort()}/heroes`
+  const service = await serveProcess(t, { DATABASE_URL, DRAIN_DELAY: '1' })
+  t.match(await ask(`${service.url}/health/ready`), { status: 503 })
+  t.equal(await service.stop(), 0)
+  t.notMatch(service.output(), 'the database takes writes')
 })
 
 t.test('what a server refuses the service for ends a start that has waited, workers and all', async t => {

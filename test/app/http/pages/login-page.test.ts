@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import t from 'tap'
+import { accountPage, accountSignInPage } from '../../../../app/http/pages/account-page.js'
 import { codePage, refusalPage } from '../../../../app/http/pages/callback-page.js'
 import { errorPage } from '../../../../app/http/pages/error-page.js'
 import { type Language, languageFor, pageHeaders } from '../../../../app/http/pages/layout.js'
@@ -353,6 +354,26 @@ t.test('the language is the one that the browser likes best, and English for eve
   for (const [accepted, language] of cases) t.equal(languageFor(accepted), language, JSON.stringify(accepted))
 })
 
+/** Every account page in a language, with every part that it can have. */
+const everyAccountPage = (language: Language): readonly string[] => {
+  const content = { language, service: 'Heroes', passwordMinLength: 8 }
+  const grant = { id: 'g', userId: 1, clientId: 'local', scopes: [], beganAt: NOON, expiresAt: NOON }
+  const account = { username: 'Heroes', ended: 0, logins: [], others: 0 }
+  const login = { grant, clientName: undefined, refreshedAt: NOON }
+  const undated = { ...login, grant: { ...grant, beganAt: undefined } }
+  const wanted = { endAll: true, newPassword: true }
+  return [
+    accountSignInPage(content),
+    accountSignInPage(content, { kind: 'missing', username: '' }, { ...wanted, end: ['g'] }),
+    accountSignInPage(content, { kind: 'length', username: '', most: 999 }, { ...wanted, end: ['g', 'h'] }),
+    accountSignInPage(content, { kind: 'login', failure: { username: '' } }),
+    accountPage(content, account, 'password'),
+    accountPage(content, { ...account, logins: [login], ended: 0 }, 'logins'),
+    accountPage(content, { ...account, logins: [undated], others: 1, ended: 1 }, 'logins'),
+    accountPage(content, { ...account, logins: [login, undated], others: 2, ended: 2 }, 'logins')
+  ]
+}
+
 /** Every page in a language, with every part that it can have. */
 const everyPage = (language: Language): readonly string[] => {
   const service = { name: 'Heroes', signupUrl: 'https://x.example/1', resetUrl: 'https://x.example/2' }
@@ -366,7 +387,8 @@ const everyPage = (language: Language): readonly string[] => {
     ...FAULTS.map(fault => errorPage({ ...failure, language, fault })),
     ...[400, 403, 405, 413, 500, 503].map(status => errorPage({ ...failure, language, status })),
     codePage(language, 'x', 'curl'),
-    refusalPage(language, 'x', '')
+    refusalPage(language, 'x', ''),
+    ...everyAccountPage(language)
   ]
 }
 

@@ -152,6 +152,15 @@ t.test('wire 8.3: a form that a browser sends for another site is refused, and n
   t.ok(await opens({ ask }, access_token))
 })
 
+t.test('an empty choice beside a chosen login is none', async t => {
+  const { post, login, ids } = await createAccount()
+  await login()
+  await login()
+  const [chosen] = ids((await post(ADA)).payload)
+  const { payload } = await post(`${new URLSearchParams(ADA)}&end=&end=${chosen}`)
+  t.match(payload, '<p role="status" id="done">1 login was ended.</p>')
+})
+
 t.test('the newest hundred logins are shown, with the number of the others', async t => {
   const { post, useCases, ids } = await createAccount()
   const client = await useCases.changeClient('shop', {})

@@ -50,6 +50,7 @@ t.test('wire 7.8: the trace that a caller names is in the line of the request an
     'hostname',
     'reqId',
     'traceId',
+    'address',
     'method',
     'path',
     'status',
