@@ -23,6 +23,8 @@ export interface Connection {
   underWay: number
   /** True while nothing more is read, because too many requests are waiting. Undefined until that happens. */
   held: boolean | undefined
+  /** When the time of each reply that is not being sent is over, on the clock of `performance.now()`. */
+  readonly deadlines: { readonly reply: FastifyReply; at: number }[]
   /** When the request arrived that has begun last, in milliseconds, on the clock of `performance.now()`. */
   arrivedAt: number | undefined
 }
@@ -47,6 +49,7 @@ export const connectionOf = (socket: Socket & { [CONNECTION]?: Connection }): Co
     waiting: [],
     underWay: 0,
     held: undefined,
+    deadlines: [],
     arrivedAt: undefined
   }
   return socket[CONNECTION]

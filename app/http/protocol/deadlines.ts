@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { connectionOf } from './connections.js'
+import { type Connection, connectionOf } from './connections.js'
 import { DEADLINE_CHECK } from './limits.js'
 
 /** Limits how long the service may take for each answer. */
@@ -16,26 +16,32 @@ export interface Deadlines {
  * signal for each request, as Fastify's `handlerTimeout` makes them, cost a seventh of the rate of reads.
  */
 export const createDeadlines = (milliseconds: number, expire: (reply: FastifyReply) => void): Deadlines => {
-  /** When the time of each reply is over, on the clock of `performance.now()`. */
-  const deadlines = new Map<FastifyReply, number>()
+  // A map of replies would keep the latest of them through each garbage collection, as V8 chains the tables of a map that grows
+  // and shrinks.
+  /** The connections with deadlines, and those that have had one since the last check. */
+  const watched = new Set<Connection>()
   let checking: NodeJS.Timeout | undefined
   let checkedAt = 0
 
   const check = (): void => {
     const now = performance.now()
-    for (const [reply, at] of deadlines) {
-      const { raw } = reply.request
-      if (raw.socket.destroyed) {
-        deadlines.delete(reply)
-      } else if (raw.complete === false && connectionOf(raw.socket).reading === reply) {
-        deadlines.set(reply, at + now - checkedAt)
-      } else if (at <= now) {
-        deadlines.delete(reply)
-        expire(reply)
+    for (const connection of watched) {
+      for (const deadline of [...connection.deadlines]) {
+        const { reply } = deadline
+        const { raw } = reply.request
+        if (raw.socket.destroyed) {
+          end(reply)
+        } else if (raw.complete === false && connection.reading === reply) {
+          deadline.at += now - checkedAt
+        } else if (deadline.at <= now) {
+          end(reply)
+          expire(reply)
+        }
       }
+      if (connection.deadlines.length === 0) watched.delete(connection)
     }
     checking = undefined
-    if (deadlines.size > 0) scheduleCheck()
+    if (watched.size > 0) scheduleCheck()
   }
 
   const scheduleCheck = (): void => {
@@ -43,19 +49,24 @@ export const createDeadlines = (milliseconds: number, expire: (reply: FastifyRep
     checking = setTimeout(check, milliseconds * DEADLINE_CHECK).unref()
   }
 
+  const end = (reply: FastifyReply): void => {
+    const { deadlines } = connectionOf(reply.request.raw.socket)
+    const index = deadlines.findIndex(each => each.reply === reply)
+    if (index >= 0) deadlines.splice(index, 1)
+  }
+
   return {
     begin(reply) {
       const now = performance.now()
+      const connection = connectionOf(reply.request.raw.socket)
       // A request that no connection has brought arrives as it begins.
-      const { arrivedAt = now } = connectionOf(reply.request.raw.socket)
-      const at = arrivedAt + milliseconds
+      const at = (connection.arrivedAt ?? now) + milliseconds
       if (at <= now) return false
-      deadlines.set(reply, at)
+      connection.deadlines.push({ reply, at })
+      watched.add(connection)
       if (checking === undefined) scheduleCheck()
       return true
     },
-    end(reply) {
-      deadlines.delete(reply)
-    }
+    end
   }
 }
