@@ -3,7 +3,7 @@ import { hadNoEffect, StatementError, unavailable } from './connection/errors.js
 export interface BatchOptions<Item> {
   /** How many items one batch may hold. */
   readonly most?: number
-  /** How many batches may be under way at once. With one, PostgreSQL would wait for Node between two statements. */
+  /** How many batches may be under way at once; two by default, so that one waits for its commit while the other is sent. */
   readonly atOnce?: number
   /** As soon as so many items wait, they leave without waiting for the end of the turn. */
   readonly enough?: number

@@ -112,8 +112,8 @@ export const createLookups = (
           })
         }
       },
-      // Enough for 256 requests with a token and a read each; PostgreSQL begins with the first 32 while Node reads the others.
-      { most: 512, enough: 64 }
+      // One at a time: a statement takes Node as long as three look-ups in it.
+      { most: 512, atOnce: 1 }
     )
     return { kinds, findTogether }
   }
