@@ -74,20 +74,34 @@ t.test(
   }
 )
 
-t.test('a person with w3m, a browser of text, ends every login at the account page', options, async t => {
+t.test('a person with w3m, a browser of text, ends a login and changes the password', options, async t => {
   const { url, useCases } = await startWithClient(t, `${HOME}/callback`)
-  const client = await useCases.findClient('app')
-  const { accessToken } = await useCases.issueToken(client, { ...blankRequest, grantType: 'password', ...ADA })
+  await addClient({ useCases }, 'shop')
+  const logIn = async (id: string, password = ADA.password) =>
+    useCases.issueToken(await useCases.findClient(id), { ...blankRequest, grantType: 'password', ...ADA, password })
+  const [app, shop] = [await logIn('app'), await logIn('shop')]
   const w3m = async (...args: readonly string[]): Promise<string> => {
-    const child = spawn('w3m', ['-dump', '-T', 'text/html', ...args], {
+    const child = spawn('w3m', ['-T', 'text/html', ...args, `${url}/account`], {
       env: { PATH: process.env.PATH, HOME: temporaryFolder(t) }
     })
     child.stdin.end()
     return text(child.stdout)
   }
-  t.match(await w3m(`${url}/account`), /Your account at Heroes.*Username.*Password.*Show my logins/s)
+  t.match(await w3m('-dump'), /Your account at Heroes.*Username.*Password.*Show my logins/s)
   const form = join(temporaryFolder(t), 'form')
-  writeFileSync(form, new URLSearchParams({ ...ADA, end_all: 'yes' }).toString())
-  t.match(await w3m('-post', form, `${url}/account`), /1 login was ended\..*You are not logged in anywhere/s)
-  await t.rejects(useCases.verifyBearer(accessToken), { code: 'invalid_token' })
+  const send = (fields: Readonly<Record<string, string>>): Promise<string> => {
+    writeFileSync(form, new URLSearchParams({ ...ADA, ...fields }).toString())
+    return w3m('-dump', '-post', form)
+  }
+  t.match(await send({}), /You are logged in 2 times.*\bapp\b/s)
+  const page = await fetch(`${url}/account`, { method: 'POST', body: new URLSearchParams(ADA) })
+  const [, end = ''] = /name="end" value="([^"]+)"> <bdi>app</.exec(await page.text()) ?? []
+  t.match(await send({ end }), /1 login was ended\..*You are logged in once/s)
+  await t.rejects(useCases.verifyBearer(app.accessToken), { code: 'invalid_token' })
+  await useCases.verifyBearer(shop.accessToken)
+
+  t.match(await send({ new_password: 'battery staple' }), /Your password was changed.*not logged in anywhere/s)
+  const refresh = { ...blankRequest, grantType: 'refresh_token', refreshToken: shop.refreshToken }
+  await t.rejects(useCases.issueToken(await useCases.findClient('shop'), refresh), { code: 'invalid_grant' })
+  t.ok(await logIn('shop', 'battery staple'))
 })

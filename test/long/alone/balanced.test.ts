@@ -9,7 +9,7 @@ import { ask, type RunningService, serveProcess } from '../../support/process.js
 import { JSON_TYPE, keepConnection, requestText, type WireAnswer } from '../../support/wire.js'
 
 const CLIENTS = 32
-const KILLS = 20
+const KILLS = 8
 
 const { url: DATABASE_URL, drop } = await createDatabase()
 t.teardown(drop)
@@ -78,8 +78,8 @@ const create = (name: string): readonly [name: string, request: string] => [
 const PAUSE = 50
 
 for (const [count, requests, pause] of [
-  [2, 100_000, 0],
-  [4, 5_000, PAUSE]
+  [2, 20_000, 0],
+  [4, 2_000, PAUSE]
 ] as const) {
   t.test(`a rolling restart of ${count} instances fails none of ${requests} requests on kept connections`, async t => {
     const { ports, balancer, instance, restart } = await startInstances(t, count)
@@ -114,7 +114,7 @@ for (const [count, requests, pause] of [
   })
 }
 
-t.test('an instance that is killed twenty times loses nothing that it acknowledged', async t => {
+t.test('an instance that is killed eight times loses nothing that it acknowledged', async t => {
   const { ports, balancer, instance, restart } = await startInstances(t, 2)
   const acknowledged: string[] = []
   const statuses = new Map<number | undefined, number>()
@@ -143,7 +143,7 @@ t.test('an instance that is killed twenty times loses nothing that it acknowledg
   const stored = new Set((await sql`select name from hero`).map(({ name }) => name))
   await sql.end()
   t.comment(JSON.stringify([...statuses]))
-  t.ok(acknowledged.length > 1000)
+  t.ok(acknowledged.length > 400)
   t.strictSame(
     acknowledged.filter(name => !stored.has(name)),
     []

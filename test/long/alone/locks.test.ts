@@ -6,7 +6,7 @@ import { ask, type Question } from '../../support/process.js'
 import { LOGIN, loginPath, REQUEST } from '../../support/service.js'
 import { ADA } from '../../support/world.js'
 
-const LOCKED_SECONDS = 8
+const LOCKED_SECONDS = 6
 /** The tables that a service on a database of its own sees locked, one after the other. */
 const TABLES = [
   ['hero', 'user', 'client', 'grant'],
@@ -132,7 +132,7 @@ const testLocks = async (t: Test, locked: readonly string[]): Promise<void> => {
 
 t.jobs = TABLES.length
 for (const locked of TABLES) {
-  t.test(`when ${locked.join(', ')} are locked for eight seconds each, no endpoint waits that does not use them`, t =>
+  t.test(`when ${locked.join(', ')} are locked for six seconds each, no endpoint waits that does not use them`, t =>
     testLocks(t, locked)
   )
 }

@@ -6,7 +6,7 @@ import { load, quantile, statuses } from '../../support/load.js'
 import { ask, type Question } from '../../support/process.js'
 import { requestText } from '../../support/wire.js'
 
-const SECONDS = 15
+const SECONDS = 8
 const LOGINS = 8
 
 t.test('a flood of registrations from one address fails no login from another, and none takes 5 s', async t => {

@@ -70,11 +70,11 @@ t.test(
   async t => {
     const { service, headers } = await start(t)
     const { answers, lost, acknowledged, stop } = loadGently(service, headers, 20)
-    const kills = 4
+    const kills = 2
     for (let kill = 0; kill < kills; kill += 1) {
       const before = await workersOf(service, 2 + kill)
       const answered = answers.length
-      while (answers.length < answered + 500) await sleep(10)
+      while (answers.length < answered + 200) await sleep(10)
       process.kill(Number(before.get(1 + (kill % 2))), 'SIGKILL')
       const others = answers.length
       while (answers.length < others + 100) await sleep(10)
@@ -125,7 +125,8 @@ t.test('a worker that hangs holds up neither the others nor a scrape, and is kil
 
 t.test('SIGTERM under load fails no request that was sent, and both workers say that the connection ends', async t => {
   const answering = new Set<number>()
-  for (let round = 0; round < 5; round += 1) {
+  // The kernel gives a connection to whichever worker is free, so that all of one round may go to one.
+  for (let round = 0; round < 2 || (answering.size < 2 && round < 5); round += 1) {
     const { service, headers } = await start(t, { DRAIN_DELAY: '1' })
     const failed: unknown[] = []
     let answered = 0
@@ -150,7 +151,6 @@ t.test('SIGTERM under load fails no request that was sent, and both workers say 
     t.equal(await ending, 0)
     for (const worker of answersOf(service).keys()) answering.add(worker)
   }
-  // The kernel gives a connection to whichever worker is free, so that all of one round may go to one.
   t.strictSame([...answering].sort(), [1, 2])
 })
 
@@ -210,7 +210,7 @@ t.test('started on a standby, the workers answer 503 until the database takes wr
 t.test('the lines of several workers come whole through one pipe', async t => {
   const { service, headers } = await start(t)
   const { take, stop } = load(16, () => [`${service.url}/heroes?limit=1`, { headers }])
-  for (let answered = 0; answered < 20_000; answered += take().length) await sleep(20)
+  for (let answered = 0; answered < 5000; answered += take().length) await sleep(20)
   await stop()
   t.equal(await service.stop(), 0)
   const lines = service.output().trimEnd().split('\n')
@@ -219,5 +219,5 @@ t.test('the lines of several workers come whole through one pipe', async t => {
     []
   )
   for (const line of lines) JSON.parse(line)
-  t.ok(lines.length > 20_000)
+  t.ok(lines.length > 5000)
 })
