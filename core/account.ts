@@ -1,9 +1,10 @@
 import { aboutGrant, originOf } from './events.js'
 import type { Login, LoginAttempt } from './login.js'
 import type { OpenLogin } from './model.js'
+import type { Policy } from './policy.js'
 import type { AllPorts } from './ports.js'
 import { accessDenied } from './refusals.js'
-import type { RequirePassword } from './users.js'
+import { requirePassword } from './users.js'
 
 /** What a user wants to be done. Nothing is, where every key is absent or undefined. */
 export interface AccountChanges {
@@ -37,19 +38,12 @@ export interface AccountUseCases {
 const MOST_LOGINS = 100
 
 export const createAccountUseCases = (
-  {
-    users,
-    clients,
-    grants,
-    passwords,
-    clock,
-    events
-  }: Pick<AllPorts, 'users' | 'clients' | 'grants' | 'passwords' | 'clock' | 'events'>,
-  login: Login,
-  requirePassword: RequirePassword
+  { users, clients, grants, passwords, clock, events }: AllPorts,
+  policy: Policy,
+  login: Login
 ): AccountUseCases => ({
   async manageAccount(attempt, { end = [], newPassword } = {}) {
-    const wanted = newPassword === undefined ? undefined : requirePassword(newPassword)
+    const wanted = newPassword === undefined ? undefined : requirePassword(newPassword, policy)
     const user = await login.admit(undefined, attempt, await login.find(attempt))
     if (user === undefined) throw accessDenied()
     const { id, username } = user

@@ -63,8 +63,8 @@ export interface AuthorizeUseCases {
 }
 
 export const createAuthorizeUseCases = (
-  { clients, codes, secrets, clock, events }: Pick<AllPorts, 'clients' | 'codes' | 'secrets' | 'clock' | 'events'>,
-  policy: Pick<Policy, 'codeSeconds' | 'grantSeconds'>,
+  { clients, codes, secrets, clock, events }: AllPorts,
+  policy: Policy,
   login: Login
 ): AuthorizeUseCases => ({
   async resolveRedirect(request) {

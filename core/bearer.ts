@@ -1,10 +1,10 @@
 import type { DomainError } from './errors.js'
 import { type BearerReason, type Origin, originOf } from './events.js'
-import { couldBeIssued } from './issuing.js'
 import type { AccessToken } from './model.js'
 import type { AllPorts } from './ports.js'
 import { insufficientScope, invalidToken, tokenOfNoUser, tokenRequired } from './refusals.js'
 import { anyCovers } from './scope.js'
+import { couldBeIssued } from './text.js'
 import type { NamedUser } from './users.js'
 
 /** What a resource server does with a token (RFC 6750). */
@@ -26,14 +26,7 @@ export interface BearerUseCases {
   whoAmI(accessToken?: string | undefined, origin?: Origin | undefined): Promise<NamedUser>
 }
 
-export const createBearerUseCases = ({
-  tokens,
-  grants,
-  users,
-  secrets,
-  clock,
-  events
-}: Pick<AllPorts, 'tokens' | 'grants' | 'users' | 'secrets' | 'clock' | 'events'>): BearerUseCases => {
+export const createBearerUseCases = ({ tokens, grants, users, secrets, clock, events }: AllPorts): BearerUseCases => {
   const refuse = (reason: BearerReason, error: DomainError, origin: Origin | undefined): DomainError => {
     events.emit({ event: 'bearer.refused', ...originOf(origin), reason })
     return error

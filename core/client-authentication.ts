@@ -25,12 +25,7 @@ export interface ClientAuthentication {
   authenticateClient(candidates: PresentedCredentials, origin?: Origin): Promise<Client>
 }
 
-export const createClientAuthentication = ({
-  clients,
-  secrets,
-  clock,
-  events
-}: Pick<AllPorts, 'clients' | 'secrets' | 'clock' | 'events'>): ClientAuthentication => {
+export const createClientAuthentication = ({ clients, secrets, clock, events }: AllPorts): ClientAuthentication => {
   const isSecretOf = async (client: Client, secret: string): Promise<boolean> => {
     const { secretDigest, previousSecret } = client
     if (secretDigest === undefined) return secret === ''

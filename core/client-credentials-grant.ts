@@ -1,6 +1,7 @@
 import { DomainError } from './errors.js'
 import { aboutGrant } from './events.js'
-import { answerOf, type IssuingPolicy, newGrant, tokenOf } from './issuing.js'
+import { answerOf, newGrant, tokenOf } from './issuing.js'
+import type { Policy } from './policy.js'
 import type { AllPorts } from './ports.js'
 import { publicForItself } from './refusals.js'
 import { grantScopes, parseScope } from './scope.js'
@@ -11,8 +12,8 @@ import type { GrantHandler } from './token-request.js'
  * `invalid_scope`, and `invalid_client` when the client was removed meanwhile.
  */
 export const createClientCredentialsGrant = (
-  { tokens, secrets, clock, events }: Pick<AllPorts, 'tokens' | 'secrets' | 'clock' | 'events'>,
-  policy: IssuingPolicy
+  { tokens, secrets, clock, events }: AllPorts,
+  policy: Policy
 ): GrantHandler<void> => ({
   find: async () => {},
 

@@ -9,7 +9,7 @@ import { isScopeToken } from './scope.js'
 import { requireText } from './text.js'
 
 /** What a client is registered with (RFC 6749 section 2). */
-export interface NewClient {
+export interface NewClient extends ClientChanges {
   readonly id: string
   /**
    * Without it the client is public. `generate` draws a random secret, and a text is the secret itself: it has 24
@@ -22,7 +22,6 @@ export interface NewClient {
   readonly allowedScopes?: readonly string[] | undefined
   /** {@link defaultGrantTypes} by default. */
   readonly grantTypes?: readonly string[] | undefined
-  readonly name?: string | undefined
   /** By default true for a public client and false for a confidential one. */
   readonly requirePkce?: boolean | undefined
   /** True by default. Without it, an authorization request may have a PKCE challenge in place of `state`. */
@@ -49,12 +48,7 @@ export interface ClientUseCases {
   removeClient(id: string): Promise<void>
 }
 
-export const createClientUseCases = ({
-  clients,
-  secrets,
-  clock,
-  events
-}: Pick<AllPorts, 'clients' | 'secrets' | 'clock' | 'events'>): ClientUseCases => {
+export const createClientUseCases = ({ clients, secrets, clock, events }: AllPorts): ClientUseCases => {
   const find = async (id: string): Promise<Client> => {
     const client = isClientId(id) ? await clients.find(id) : undefined
     if (client === undefined) throw noSuchClient()
@@ -73,7 +67,7 @@ export const createClientUseCases = ({
       requireState = true
     }) {
       if (!isClientId(id)) {
-        throw new DomainError('invalid_input', 'a client id is 1 to 255 of A-Z a-z 0-9 . _ ~ -')
+        throw invalid('a client id is 1 to 255 of A-Z a-z 0-9 . _ ~ -')
       }
       const changes = requireChanges({ redirectUris, allowedScopes, grantTypes, name, requirePkce, requireState })
       const secret = typeof wanted === 'object' ? await secrets.random() : wanted
@@ -100,7 +94,7 @@ export const createClientUseCases = ({
 
     async rotateSecret(id, given, keepOldSeconds = 0) {
       if (!Number.isInteger(keepOldSeconds) || keepOldSeconds < 0 || keepOldSeconds > KEEP_OLD_MAX) {
-        throw new DomainError('invalid_input', `keepOldSeconds must be an integer from 0 to ${KEEP_OLD_MAX}`)
+        throw invalid(`keepOldSeconds must be an integer from 0 to ${KEEP_OLD_MAX}`)
       }
       const secret = given === undefined ? await secrets.random() : requireSecret(given)
       const keepUntil = keepOldSeconds === 0 ? undefined : secondsAfter(clock.now(), keepOldSeconds)
@@ -125,16 +119,15 @@ const KEEP_OLD_MAX = 999_999_999
 const requireChanges = <T extends ClientChanges>(changes: T): T => {
   const { redirectUris, allowedScopes, grantTypes, name } = changes
   if (redirectUris !== undefined && !redirectUris.every(isRedirectUri)) {
-    throw new DomainError(
-      'invalid_input',
+    throw invalid(
       'a redirect URI is absolute and without fragment: https, or http on 127.0.0.1, [::1] or localhost, or a private-use scheme with a dot in it'
     )
   }
   if (allowedScopes !== undefined && !allowedScopes.every(isScopeToken)) {
-    throw new DomainError('invalid_input', 'a scope is printable ASCII without space, quote and backslash')
+    throw invalid('a scope is printable ASCII without space, quote and backslash')
   }
   if (grantTypes !== undefined && !grantTypes.every(type => knownGrantTypes.includes(type))) {
-    throw new DomainError('invalid_input', `a grant type is one of ${knownGrantTypes.join(', ')}`)
+    throw invalid(`a grant type is one of ${knownGrantTypes.join(', ')}`)
   }
   if (name !== undefined) requireText('name', name, 1, 255)
   return {
@@ -152,19 +145,21 @@ const requireChanges = <T extends ClientChanges>(changes: T): T => {
 const requireFitting = ({ id, secretDigest }: Client, grantTypes: readonly string[]): void => {
   if (!grantTypes.includes('client_credentials')) return
   if (secretDigest === undefined) {
-    throw new DomainError('invalid_input', 'client_credentials is for confidential clients')
+    throw invalid('client_credentials is for confidential clients')
   }
   if (/^[0-9]+$/.test(id)) {
-    throw new DomainError('invalid_input', 'client_credentials is for clients whose id is not of digits alone')
+    throw invalid('client_credentials is for clients whose id is not of digits alone')
   }
 }
 
 /** RFC 6749 appendix A.2. Clients encode other characters in Basic credentials each in a way of its own. */
 const requireSecret = (secret: string): string => {
   if (!/^[\x20-\x7e]*$/.test(secret)) {
-    throw new DomainError('invalid_input', 'secret holds a character that is not printable ASCII: leave it out')
+    throw invalid('secret holds a character that is not printable ASCII: leave it out')
   }
   return requireText('secret', secret, 24, SECRET_MAX)
 }
+
+const invalid = (message: string): DomainError => new DomainError('invalid_input', message)
 
 const noSuchClient = (): DomainError => new DomainError('not_found', 'no client has this id')

@@ -1,15 +1,17 @@
 import { aboutGrant } from './events.js'
-import { answerOf, couldBeIssued, type IssuingPolicy, newPair, tokenOf } from './issuing.js'
+import { answerOf, newPair, tokenOf } from './issuing.js'
 import type { Client } from './model.js'
+import type { Policy } from './policy.js'
 import type { AllPorts, StoredCode } from './ports.js'
 import { codeRefusals as refusals } from './refusals.js'
 import { anyCovers } from './scope.js'
+import { couldBeIssued } from './text.js'
 import { type GrantHandler, requireParameter, type TokenRequest } from './token-request.js'
 
 /** RFC 6749 section 4.1.3 with RFC 7636 section 4.6. Throws `invalid_request`, `invalid_grant` and `invalid_scope`. */
 export const createCodeGrant = (
-  { codes, grants, secrets, clock, events }: Pick<AllPorts, 'codes' | 'grants' | 'secrets' | 'clock' | 'events'>,
-  policy: IssuingPolicy
+  { codes, grants, secrets, clock, events }: AllPorts,
+  policy: Policy
 ): GrantHandler<StoredCode | undefined> => {
   /** What in the request differs from the authorization request, if anything does. */
   const mismatchOf = async (

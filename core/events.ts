@@ -78,14 +78,11 @@ export type BearerReason = 'unknown' | 'expired' | 'scope'
 /** The count that is full: of username and address, of the username, of the address, or of the network around it. */
 export type ThrottleReason = 'username_and_address' | 'username' | 'address' | 'network'
 
-/** The security log and counters hang here. */
+/** Who is told of what happened: the security log and the counters of metrics. */
 export interface Events {
   /** Must not throw, and must not take long: the use case that emits the event waits for it. */
   emit(event: SecurityEvent): void
 }
-
-/** For a host that wants no events. */
-export const NO_EVENTS: Events = { emit: () => {} }
 
 /** What an event has of the grant that it is about and of the request that brought it. */
 export const aboutGrant = (

@@ -1,5 +1,5 @@
 import type { Hero, NewHero } from './model.js'
-import type { HeroQuery, Ports } from './ports.js'
+import type { AllPorts, HeroQuery } from './ports.js'
 import { nameTaken, noSuchHero } from './refusals.js'
 import { requireStrings, requireText } from './text.js'
 
@@ -30,7 +30,7 @@ export interface HeroUseCases {
   removeHero(id: number): Promise<void>
 }
 
-export const createHeroUseCases = ({ heroes }: Pick<Ports, 'heroes'>): HeroUseCases => ({
+export const createHeroUseCases = ({ heroes }: AllPorts): HeroUseCases => ({
   async heroPage(query) {
     const { limit } = query
     requireStrings({ nameContains: query.nameContains })

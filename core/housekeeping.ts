@@ -1,6 +1,6 @@
 import { secondsAfter } from './instants.js'
 import { type Policy, REQUEST_SECONDS } from './policy.js'
-import type { GrantStore, Ports } from './ports.js'
+import type { AllPorts, GrantStore } from './ports.js'
 
 /** Removing what has expired. */
 export interface HousekeepingUseCases {
@@ -26,8 +26,8 @@ const ERASE_SECONDS = 30
 const ATTEMPTS_DELAY_SECONDS = 60
 
 export const createHousekeepingUseCases = (
-  { grants, tokens, attempts, clock }: Pick<Ports, 'grants' | 'tokens' | 'attempts' | 'clock'>,
-  { refreshGraceSeconds, grantRemovalDelaySeconds }: Pick<Policy, 'refreshGraceSeconds' | 'grantRemovalDelaySeconds'>
+  { grants, tokens, attempts, clock }: AllPorts,
+  { refreshGraceSeconds, grantRemovalDelaySeconds }: Policy
 ): HousekeepingUseCases => ({
   async sweep(signal) {
     const now = clock.now()

@@ -32,7 +32,7 @@ export const createImportUseCases = ({
   users: userStore,
   passwords,
   events
-}: Pick<AllPorts, 'heroes' | 'users' | 'passwords' | 'events'>): ImportUseCases => {
+}: AllPorts): ImportUseCases => {
   const judgeUser = async (user: PredecessorUser): Promise<Judged<NewUser>> => {
     const username = requireUsername(user.username)
     const { hashedPassword, salt } = requireHash(user)

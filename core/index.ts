@@ -9,58 +9,18 @@ export { defaultGrantTypes, grantTypes, type TokenUseCases } from './grant-types
 export type { HeroPage, HeroUseCases } from './heroes.js'
 export type { HousekeepingUseCases } from './housekeeping.js'
 export type { ImportOutcome, ImportUseCases, PredecessorUser } from './import.js'
-export { couldBeIssued, type TokenAnswer } from './issuing.js'
+export type { TokenAnswer } from './issuing.js'
 export type { LoginAttempt } from './login.js'
-export type {
-  AccessToken,
-  Client,
-  Code,
-  Digest,
-  Grant,
-  Hero,
-  NewHero,
-  NewUser,
-  OpenLogin,
-  PasswordHash,
-  PredecessorHash,
-  ScopeText,
-  Token,
-  User
-} from './model.js'
+export type * from './model.js'
 export { defaultPolicy, type Policy, type PolicyChanges } from './policy.js'
-export type {
-  AttemptLimit,
-  AttemptStore,
-  ClientChanges,
-  ClientStore,
-  Clock,
-  CodeStore,
-  FullWindow,
-  GrantStore,
-  HashCaller,
-  HeroQuery,
-  HeroStore,
-  KnownLogin,
-  Nonce,
-  PasswordHasher,
-  Ports,
-  RefreshToken,
-  ScopeStore,
-  Secrets,
-  Spend,
-  StoredCode,
-  Stores,
-  TokenStore,
-  UserQuery,
-  UserStore
-} from './ports.js'
+export type * from './ports.js'
 export { isRedirectUri } from './redirect-uri.js'
 /** The refusals of use cases, for a host that describes its endpoints by them. @hidden */
 export * as refusals from './refusals.js'
 export type { Introspection, RevocationUseCases } from './revocation.js'
 export { isScopeToken } from './scope.js'
 export type { ScopeTextUseCases } from './scope-texts.js'
-export { isStorable } from './text.js'
+export { couldBeIssued, isStorable } from './text.js'
 export type { TokenRequest } from './token-request.js'
 export { createUseCases, type UseCases } from './use-cases.js'
 export {

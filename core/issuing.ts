@@ -2,7 +2,6 @@ import { secondsAfter } from './instants.js'
 import type { Client, Grant, Token, User } from './model.js'
 import type { Policy } from './policy.js'
 import type { Ports } from './ports.js'
-import { requireString } from './text.js'
 
 /** The successful response of RFC 6749 section 5.1. */
 export interface TokenAnswer {
@@ -18,14 +17,6 @@ export interface TokenPair {
   readonly refreshToken: string | undefined
 }
 
-/**
- * False for a text that cannot be a token or a code, because it lacks the form that {@link Ports.secrets} gives them.
- * The use cases then save the digest and the look-up, however long the text is.
- */
-export const couldBeIssued = (text: string): boolean => /^[A-Za-z0-9]{32}$/.test(requireString('a token or code', text))
-
-export type IssuingPolicy = Pick<Policy, 'accessTokenSeconds' | 'refreshTokenSeconds' | 'grantSeconds'>
-
 /** A new grant, for a login at `now`, or without a user for the client itself. */
 export const newGrant = async (
   user: User | undefined,
@@ -33,7 +24,7 @@ export const newGrant = async (
   scopes: readonly string[],
   now: Date,
   secrets: Ports['secrets'],
-  policy: Pick<Policy, 'grantSeconds'>
+  policy: Policy
 ): Promise<Grant> => ({
   id: await secrets.grantId(),
   userId: user?.id,
@@ -62,7 +53,7 @@ export const tokenOf = async (
   scopes: readonly string[],
   now: Date,
   secrets: Ports['secrets'],
-  policy: IssuingPolicy
+  policy: Policy
 ): Promise<Token> => {
   const withinGrant = (seconds: number): Date => {
     const instant = secondsAfter(now, seconds)

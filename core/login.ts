@@ -29,10 +29,7 @@ export const emitLogin = (events: Events, begun: boolean, user: User, grant: Gra
   else events.emit({ event: 'login.failed', ...login, reason: 'ended' })
 }
 
-export const createLogin = (
-  { users, passwords, events }: Pick<AllPorts, 'users' | 'passwords' | 'events'>,
-  throttle: Throttle
-): Login => {
+export const createLogin = ({ users, passwords, events }: AllPorts, throttle: Throttle): Login => {
   const rehash = async (user: User, password: string, { address, network }: Origin): Promise<void> => {
     try {
       const replacement = await passwords.hash(password, { address, network, priority: 'rehash' })

@@ -1,6 +1,7 @@
 import { aboutGrant } from './events.js'
-import { answerOf, type IssuingPolicy, newGrant, newPair, tokenOf } from './issuing.js'
+import { answerOf, newGrant, newPair, tokenOf } from './issuing.js'
 import { emitLogin, type Login, type LoginFound } from './login.js'
+import type { Policy } from './policy.js'
 import type { AllPorts } from './ports.js'
 import { wrongCredentials } from './refusals.js'
 import { grantScopes, parseScope } from './scope.js'
@@ -11,8 +12,8 @@ import { type GrantHandler, requireParameter } from './token-request.js'
  * `overloaded`.
  */
 export const createPasswordGrant = (
-  { tokens, secrets, clock, events }: Pick<AllPorts, 'tokens' | 'secrets' | 'clock' | 'events'>,
-  policy: IssuingPolicy,
+  { tokens, secrets, clock, events }: AllPorts,
+  policy: Policy,
   login: Login
 ): GrantHandler<LoginFound> => ({
   find: ({ username = '', password = '' }) => login.find({ username, password }),

@@ -26,7 +26,7 @@ export interface Policy {
   readonly grantRemovalDelaySeconds: number
 }
 
-/** For how long a request may be under way. A host sees to that; the core only reckons with it. */
+/** For how long a request may be under way. A host sees to that, and the core counts on it. */
 export const REQUEST_SECONDS = 5
 
 /** The policy of a service with its default settings. */
@@ -48,21 +48,9 @@ export type PolicyChanges = { readonly [Key in keyof Policy]?: Policy[Key] | und
 
 /** Throws a RangeError that names the key of a value that is no finite number. */
 export const policyWith = (changes: PolicyChanges): Policy => {
-  const read = (key: keyof Policy): number => {
-    const { [key]: value = defaultPolicy[key] } = changes
-    if (Number.isFinite(value)) return value
-    throw new RangeError(`${key} is ${value}: it must be a number`)
+  const given = Object.entries(changes).filter(([, value]) => value !== undefined)
+  for (const [key, value] of given) {
+    if (!Number.isFinite(value)) throw new RangeError(`${key} is ${value}: it must be a number`)
   }
-  return {
-    accessTokenSeconds: read('accessTokenSeconds'),
-    refreshTokenSeconds: read('refreshTokenSeconds'),
-    grantSeconds: read('grantSeconds'),
-    codeSeconds: read('codeSeconds'),
-    refreshGraceSeconds: read('refreshGraceSeconds'),
-    passwordMinLength: read('passwordMinLength'),
-    loginAttempts: read('loginAttempts'),
-    loginWindowSeconds: read('loginWindowSeconds'),
-    registerAttempts: read('registerAttempts'),
-    grantRemovalDelaySeconds: read('grantRemovalDelaySeconds')
-  }
+  return { ...defaultPolicy, ...Object.fromEntries(given) }
 }

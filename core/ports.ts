@@ -50,18 +50,21 @@ export interface AllPorts extends Ports {
   readonly events: Events
 }
 
-/** Which heroes are wanted. Without any condition it is all of them. */
-export interface HeroQuery {
-  /**
-   * Part of the name. Both are compared in the form that `toLowerCase()` gives them, and no character is a wildcard.
-   */
-  readonly nameContains?: string | undefined
-  /** Only heroes with a greater id. Any safe integer. */
+/** Which users are wanted. Without any condition it is all of them. */
+export interface UserQuery {
+  /** Only those with a greater id. Any safe integer. */
   readonly after?: number | undefined
   readonly limit?: number | undefined
 }
 
-/** Keeps heroes. */
+/** Which heroes are wanted. Without any condition it is all of them. */
+export interface HeroQuery extends UserQuery {
+  /**
+   * Part of the name. Both are compared in the form that `toLowerCase()` gives them, and no character is a wildcard.
+   */
+  readonly nameContains?: string | undefined
+}
+
 export interface HeroStore {
   /** The heroes that match the query, by ascending id. */
   list(query: HeroQuery): Promise<readonly Hero[]>
@@ -85,13 +88,6 @@ export interface HeroStore {
   replace(id: number, hero: NewHero): Promise<Hero | 'taken' | undefined>
   /** False when no hero has the id. An id is never given out again. */
   remove(id: number): Promise<boolean>
-}
-
-/** Which users are wanted. Without any condition it is all of them. */
-export interface UserQuery {
-  /** Only users with a greater id. Any safe integer. */
-  readonly after?: number | undefined
-  readonly limit?: number | undefined
 }
 
 /**
@@ -134,16 +130,10 @@ export interface UserStore {
  * Changes to a registered client. A key that is absent leaves its value as it is. So does a key that is undefined, but
  * for `name`, which is removed then: a client can do without a name, and must have every other value.
  */
-export interface ClientChanges {
-  readonly redirectUris?: readonly string[] | undefined
-  readonly allowedScopes?: readonly string[] | undefined
-  readonly grantTypes?: readonly string[] | undefined
-  readonly name?: string | undefined
-  readonly requirePkce?: boolean | undefined
-  readonly requireState?: boolean | undefined
+export type ClientChanges = {
+  readonly [Key in Exclude<keyof Client, 'id' | 'secretDigest' | 'previousSecret'>]?: Client[Key] | undefined
 }
 
-/** Keeps clients. */
 export interface ClientStore {
   /** False, and nothing changes, when the id is taken. */
   insert(client: Client): Promise<boolean>
@@ -165,7 +155,6 @@ export interface ClientStore {
   remove(id: string): Promise<boolean>
 }
 
-/** Keeps the words for scopes. */
 export interface ScopeStore {
   /** Stores the words for a scope, in place of earlier ones. Of any number of concurrent calls the last one holds. */
   set(scope: ScopeText): Promise<void>
@@ -183,7 +172,6 @@ export interface StoredCode extends Code {
   readonly ended: boolean
 }
 
-/** Keeps authorization codes. */
 export interface CodeStore {
   /**
    * Begins the code's grant and stores the code, both or neither. False, and nothing is stored, when the user is gone
@@ -219,7 +207,6 @@ export interface RefreshToken extends Token {
   readonly ended: boolean
 }
 
-/** Keeps access tokens and refresh tokens. */
 export interface TokenStore {
   /**
    * Begins the token's grant and stores the token, on the terms of {@link CodeStore.insert}. A grant without a user
@@ -291,7 +278,7 @@ export interface FullWindow {
   readonly endsAt: Date
   /** When the last of its attempts was counted. */
   readonly countedAt: Date
-  /** How many of its attempts have failed. The others are under way, or nobody lived to tell how they ended. */
+  /** How many of its attempts have failed. The others are under way, or the process ended before it knew how they end. */
   readonly failures: number
 }
 
@@ -368,7 +355,6 @@ export interface PasswordHasher {
 export interface Secrets {
   /** 32 characters of `[A-Za-z0-9]`, unbiased, from a cryptographic source: tokens, codes, client secrets. */
   random(): Promise<string>
-  /** A new nonce. */
   nonce(): Promise<Nonce>
   /** A UUID for a grant. */
   grantId(): Promise<string>
@@ -388,8 +374,6 @@ export interface Secrets {
   ): Promise<{ readonly accessToken: string; readonly refreshToken: string }>
 }
 
-/** The time. */
 export interface Clock {
-  /** The present instant. */
   now(): Date
 }

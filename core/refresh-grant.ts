@@ -1,11 +1,12 @@
 import { aboutGrant } from './events.js'
 import { secondsAfter } from './instants.js'
-import { answerOf, couldBeIssued, type IssuingPolicy, type TokenAnswer, tokenOf } from './issuing.js'
+import { answerOf, type TokenAnswer, tokenOf } from './issuing.js'
 import type { Client, Grant } from './model.js'
 import type { Policy } from './policy.js'
 import type { AllPorts, RefreshToken } from './ports.js'
 import { publicRefresh, refreshRefusals, scopeBeyondGrant } from './refusals.js'
 import { anyCovers, grantScopes, parseScope } from './scope.js'
+import { couldBeIssued } from './text.js'
 import { type GrantHandler, requireParameter, type TokenRequest } from './token-request.js'
 
 interface Found {
@@ -20,8 +21,8 @@ interface Found {
  * `invalid_scope`.
  */
 export const createRefreshGrant = (
-  { tokens, grants, secrets, clock, events }: Pick<AllPorts, 'tokens' | 'grants' | 'secrets' | 'clock' | 'events'>,
-  policy: IssuingPolicy & Pick<Policy, 'refreshGraceSeconds'>
+  { tokens, grants, secrets, clock, events }: AllPorts,
+  policy: Policy
 ): GrantHandler<Found> => {
   const find = async ({ refreshToken = '' }: TokenRequest): Promise<Found> => ({
     at: clock.now(),

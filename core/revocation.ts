@@ -1,8 +1,9 @@
 import { aboutGrant, type Origin } from './events.js'
-import { couldBeIssued } from './issuing.js'
 import type { Client } from './model.js'
 import type { AllPorts } from './ports.js'
-import { missingParameter, publicIntrospection, tokenOfAnother } from './refusals.js'
+import { publicIntrospection, tokenOfAnother } from './refusals.js'
+import { couldBeIssued } from './text.js'
+import { requireParameter } from './token-request.js'
 
 /** The response of RFC 7662 section 2.2 for an active token. */
 export interface Introspection {
@@ -37,7 +38,7 @@ export const createRevocationUseCases = ({
   secrets,
   clock,
   events
-}: Pick<AllPorts, 'users' | 'grants' | 'tokens' | 'secrets' | 'clock' | 'events'>): RevocationUseCases => {
+}: AllPorts): RevocationUseCases => {
   /** Looks for an access token and for a refresh token with this text, and for the grant of the one that exists. */
   const find = async (secret: string) => {
     const digest = await secrets.digest(secret)
@@ -49,7 +50,7 @@ export const createRevocationUseCases = ({
 
   return {
     async revokeToken(client, secret, origin) {
-      const token = requireToken(secret)
+      const token = requireParameter('token', secret)
       if (!couldBeIssued(token)) return
       const { digest, refresh, grant } = await find(token)
       if (grant === undefined) return
@@ -62,7 +63,7 @@ export const createRevocationUseCases = ({
 
     async introspectToken(client, secret) {
       if (client.secretDigest === undefined) throw publicIntrospection()
-      const token = requireToken(secret)
+      const token = requireParameter('token', secret)
       if (!couldBeIssued(token)) return undefined
       const { access, refresh, grant } = await find(token)
       if (grant === undefined || refresh?.spent !== undefined) return undefined
@@ -85,9 +86,4 @@ export const createRevocationUseCases = ({
       }
     }
   }
-}
-
-const requireToken = (token: string | undefined): string => {
-  if (token === undefined) throw missingParameter('token')
-  return token
 }

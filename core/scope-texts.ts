@@ -1,6 +1,6 @@
 import { DomainError } from './errors.js'
 import type { ScopeText } from './model.js'
-import type { Ports } from './ports.js'
+import type { AllPorts } from './ports.js'
 import { isScopeToken } from './scope.js'
 import { requireString, requireText } from './text.js'
 
@@ -19,7 +19,7 @@ export interface ScopeTextUseCases {
   describeScopes(names: readonly string[]): Promise<ReadonlyMap<string, string>>
 }
 
-export const createScopeTextUseCases = ({ scopes }: Pick<Ports, 'scopes'>): ScopeTextUseCases => ({
+export const createScopeTextUseCases = ({ scopes }: AllPorts): ScopeTextUseCases => ({
   async setScopeText({ name, text }) {
     if (!isNameOfScope(name)) {
       throw new DomainError(

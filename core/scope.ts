@@ -1,11 +1,9 @@
 import { scopeMalformed, scopeNotAllowed, scopeTooLong } from './refusals.js'
 import { requireString } from './text.js'
 
-/** The `scope-token` of RFC 6749 section 3.3. */
-const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/
-
 /** Whether a client may be allowed this scope: the `scope-token` of RFC 6749 section 3.3. */
-export const isScopeToken = (text: string): boolean => SCOPE_TOKEN.test(requireString('a scope', text))
+export const isScopeToken = (text: string): boolean =>
+  /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(requireString('a scope', text))
 
 /**
  * More than any client requests. A refresh compares each of its scopes with each scope of the grant: ten thousand of

@@ -40,3 +40,9 @@ export const requireText = (field: string, given: string, min: number, max: numb
   if (length >= min && length <= max) return text
   throw textOfOtherLength(field, min, max)
 }
+
+/**
+ * False for a text that cannot be a token or a code, because it lacks the form that the port `secrets` gives them.
+ * The use cases then save the digest and the look-up, however long the text is.
+ */
+export const couldBeIssued = (text: string): boolean => /^[A-Za-z0-9]{32}$/.test(requireString('a token or code', text))

@@ -31,8 +31,8 @@ export interface Throttle {
 }
 
 export const createThrottle = (
-  { attempts, secrets, clock, events }: Pick<AllPorts, 'attempts' | 'secrets' | 'clock' | 'events'>,
-  { loginAttempts, loginWindowSeconds }: Pick<Policy, 'loginAttempts' | 'loginWindowSeconds'>
+  { attempts, secrets, clock, events }: AllPorts,
+  { loginAttempts, loginWindowSeconds }: Policy
 ): Throttle => {
   /** The key under which it is known that the user has logged in from the address. */
   const knownKey = (user: User | undefined, address: string): Promise<Digest> =>

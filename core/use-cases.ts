@@ -3,7 +3,6 @@ import { type AuthorizeUseCases, createAuthorizeUseCases } from './authorize.js'
 import { type BearerUseCases, createBearerUseCases } from './bearer.js'
 import { type ClientAuthentication, createClientAuthentication } from './client-authentication.js'
 import { type ClientUseCases, createClientUseCases } from './clients.js'
-import { NO_EVENTS } from './events.js'
 import { createTokenUseCases, type TokenUseCases } from './grant-types.js'
 import { createHeroUseCases, type HeroUseCases } from './heroes.js'
 import { createHousekeepingUseCases, type HousekeepingUseCases } from './housekeeping.js'
@@ -14,7 +13,7 @@ import type { Ports } from './ports.js'
 import { createRevocationUseCases, type RevocationUseCases } from './revocation.js'
 import { createScopeTextUseCases, type ScopeTextUseCases } from './scope-texts.js'
 import { createThrottle } from './throttle.js'
-import { createRequirePassword, createUserUseCases, type UserUseCases } from './users.js'
+import { createUserUseCases, type UserUseCases } from './users.js'
 
 /** Everything that the core can do. */
 export type UseCases = HeroUseCases &
@@ -37,7 +36,7 @@ export type UseCases = HeroUseCases &
  */
 export const createUseCases = (given: Ports, changes: PolicyChanges = {}): UseCases => {
   const policy = policyWith(changes)
-  const ports = { ...given, events: given.events ?? NO_EVENTS }
+  const ports = { ...given, events: given.events ?? { emit: () => {} } }
   const login = createLogin(ports, createThrottle(ports, policy))
   const authentication = createClientAuthentication(ports)
   return {
@@ -52,6 +51,6 @@ export const createUseCases = (given: Ports, changes: PolicyChanges = {}): UseCa
     ...createBearerUseCases(ports),
     ...createRevocationUseCases(ports),
     ...createHousekeepingUseCases(ports, policy),
-    ...createAccountUseCases(ports, login, createRequirePassword(policy))
+    ...createAccountUseCases(ports, policy, login)
   }
 }

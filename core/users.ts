@@ -48,17 +48,9 @@ export interface UserUseCases {
 }
 
 export const createUserUseCases = (
-  {
-    users,
-    attempts,
-    passwords,
-    secrets,
-    clock,
-    events
-  }: Pick<AllPorts, 'users' | 'attempts' | 'passwords' | 'secrets' | 'clock' | 'events'>,
-  policy: Pick<Policy, 'passwordMinLength' | 'registerAttempts' | 'loginWindowSeconds'>
+  { users, attempts, passwords, secrets, clock, events }: AllPorts,
+  policy: Policy
 ): UserUseCases => {
-  const requirePassword = createRequirePassword(policy)
   /** Throws `not_found`, without a look-up for a username that cannot be registered. */
   const findUser = async (username: string): Promise<User> => {
     const normalized = usernameOf(username)
@@ -96,7 +88,7 @@ export const createUserUseCases = (
   return {
     async registerUser(credentials, origin) {
       const username = requireUsername(credentials.username)
-      const password = requirePassword(credentials.password)
+      const password = requirePassword(credentials.password, policy)
       const isCounted = origin !== undefined && policy.registerAttempts > 0
       const counted = isCounted ? await count(origin) : []
       const user = await register(username, password, origin).catch(async (error: unknown) => {
@@ -121,7 +113,7 @@ export const createUserUseCases = (
     },
 
     async setPassword({ username, password }) {
-      const wanted = requirePassword(password)
+      const wanted = requirePassword(password, policy)
       const user = await findUser(username)
       const done = await users.setPassword(user.username, await passwords.hash(wanted), clock.now())
       emitEnded(done, 'user.password_set', user)
@@ -143,12 +135,8 @@ const usernameOf = (username: string): string => toNfc(requireString('username',
 const passwordOf = (password: string): string => toNfc(requireString('password', password), PASSWORD_MAX)
 
 /** The password in the form in which it is hashed. Throws `invalid_input`. */
-export type RequirePassword = (password: string) => string
-
-export const createRequirePassword =
-  ({ passwordMinLength }: Pick<Policy, 'passwordMinLength'>): RequirePassword =>
-  password =>
-    requireText('password', passwordOf(password), passwordMinLength, PASSWORD_MAX)
+export const requirePassword = (password: string, { passwordMinLength }: Policy): string =>
+  requireText('password', passwordOf(password), passwordMinLength, PASSWORD_MAX)
 
 /** The username in the form in which it is registered. Throws `invalid_input`. */
 export const requireUsername = (username: string): string =>
@@ -156,7 +144,7 @@ export const requireUsername = (username: string): string =>
 
 /**
  * The credentials in the form in which they are registered. Undefined when they cannot be registered: then the login
- * saves the count, the look-up and the hash. Throws `invalid_input` for what is no text.
+ * needs no count, no look-up and no hash. Throws `invalid_input` for what is no text.
  */
 export const normalizeCredentials = ({ username, password }: Credentials): Credentials | undefined => {
   const normalized = { username: usernameOf(username), password: passwordOf(password) }
