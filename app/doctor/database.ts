@@ -148,16 +148,19 @@ const offsetOf = ({ offsetSeconds }: ServerFacts): string =>
 /** What is to be said of several hosts, each looked at by itself. */
 export const judgeHosts = (hosts: readonly PromiseSettledResult<Inspected>[]): readonly Finding[] => {
   if (hosts.length < 2) return []
-  const found = hosts.flatMap(host => (host.status === 'fulfilled' && typeof host.value === 'object' ? host.value : []))
-  const primaries = new Set(found.flatMap(({ takesWrites, startedAt }) => (takesWrites ? startedAt : [])))
+  /** The number of one host of each server that takes writes: several names may be of one server. */
+  const primaries = new Map<unknown, number>()
+  for (const [index, host] of hosts.entries()) {
+    const found = host.status === 'fulfilled' && typeof host.value === 'object' ? host.value : undefined
+    if (found?.takesWrites && !primaries.has(found.startedAt)) primaries.set(found.startedAt, index + 1)
+  }
   const check = 'hosts'
   const silent = hosts.flatMap((host, index) =>
     host.status === 'fulfilled' ? [] : `host ${index + 1} of ${hosts.length}: ${describeOutage(host.reason).message}`
   )
   if (primaries.size > 1) {
-    return [
-      { check, ...wrong(`${primaries.size} servers take writes, and each has others`, 'stop all but one of them') }
-    ]
+    const numbers = [...primaries.values()].map(number => `host ${number}`).join(' and ')
+    return [{ check, ...wrong(`${numbers} take writes, and each has others`, 'stop all but the newest primary') }]
   }
   if (silent.length > 0) return [{ check, ...risky(silent.join('; '), 'start it, or take it out of DATABASE_URL') }]
   return [{ check, ...fine(`all ${hosts.length} answer`) }]
@@ -218,7 +221,13 @@ const OUTAGES: readonly (readonly [codes: RegExp, message: string, advice: strin
     'TLS'
   ],
   [
-    /^(?:08P01|26000|PREPARED_STATEMENTS_LOST)$/,
+    /^08P01$/,
+    'what answers refuses prepared statements, `options`, the role or its password, as a pooler does',
+    `${WITHOUT_PREPARING}; where it is false, take options out of DATABASE_URL, and look at the pooler's log`,
+    'DATABASE_PREPARE'
+  ],
+  [
+    /^(?:26000|PREPARED_STATEMENTS_LOST)$/,
     'what answers carries no prepared statements, as a pooler in transaction mode does not',
     WITHOUT_PREPARING,
     'DATABASE_PREPARE'

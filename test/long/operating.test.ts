@@ -20,7 +20,7 @@ const bin = installedBinaries().find(folder => spawnSync(join(folder, 'pg_dump')
 const withPrograms = bin === undefined ? { skip: 'there is no pg_dump' } : {}
 
 t.test('the commands for a container are those of the Dockerfile', async t => {
-  const [commands = ''] = blocksOf(guide, 'sh')
+  const commands = blocksOf(guide, 'sh').find(block => block.includes('docker')) ?? ''
   const head = readFileSync(join(root, '.ci/Dockerfile'), 'utf8')
   for (const command of commands.trim().split('\n')) t.match(head, `# ${command}\n`)
 })
@@ -54,18 +54,23 @@ t.test('the unit, the roles, the limits and the backup of the guide work as it s
   t.equal(code, 0, stdout)
   t.match(stdout, /^fine +DATABASE_PREPARE /m)
 
-  const [unit = ''] = blocksOf(guide, 'ini')
+  const [unit = '', variables = ''] = blocksOf(guide, 'ini')
   const file = join(temporaryFolder(t), 'database-url')
   writeFileSync(file, `${service}\n`)
-  const environment = [...unit.matchAll(/^Environment=(.+)$/gm)].flatMap(([, line]) => String(line).split(' '))
-  const settings = Object.fromEntries(environment.map(pair => pair.split(/=(.*)/s)))
+  const settings = Object.fromEntries([...variables.matchAll(/^(\w+)=(.+)$/gm)].map(([, name, value]) => [name, value]))
   t.match(unit, /^ExecStart=\/usr\/bin\/node dist\/app\/main\.js serve$/m)
-  const env = { ...settings, MIGRATE: 'false', DATABASE_URL_FILE: file, METRICS_PORT: '0', DRAIN_DELAY: '0' }
+  const env = { ...settings, DATABASE_URL_FILE: file, METRICS_PORT: '0', DRAIN_DELAY: '0' }
   const first = await serveProcess(t, { ...env, REGISTRATION: 'open' })
   t.match(await ask(`${first.url}/health/ready`), { status: 200 })
   const password12 = ADA.password.padEnd(12, 'x')
   t.match(await ask(`${first.url}/register`, { body: { ...ADA, password: password12 } }), { status: 200 })
   t.equal(await first.stop(), 0)
+  const commands = blocksOf(guide, 'sh').find(block => block.startsWith('heroes client add')) ?? ''
+  for (const line of commands.trim().split('\n')) {
+    const [, command = ''] = /^heroes (.+)$/.exec(line) ?? []
+    const other = command.replace('ada', 'grace')
+    t.match(await heroes(other, { DATABASE_URL: service, MIGRATE: 'false' }, password12), { code: 0 }, line)
+  }
   t.strictSame(
     first
       .output()
@@ -76,17 +81,23 @@ t.test('the unit, the roles, the limits and the backup of the guide work as it s
   )
 
   await execute(server.url, ofDatabase.replace('heroes', 'restored'))
+  // The roles are the server's.
+  const inRestored = inDatabase.split(';').filter(statement => !statement.includes('create role'))
+  await execute(urlOf(username, password, 'restored'), inRestored.join(';'))
+  const restoredOwner = urlOf('heroes_owner', 'one', 'restored')
   const backup = blocksOf(guide, 'sh').find(block => block.includes('pg_dump')) ?? ''
   const ran = spawnSync('bash', ['-e', '-u', '-c', backup], {
     cwd: dirname(file),
     encoding: 'utf8',
     env: {
       PATH: `${bin}:${process.env.PATH}`,
-      DATABASE_URL: urlOf(username, password),
-      NEW_DATABASE_URL: urlOf(username, password, 'restored')
+      OWNER_URL: owner,
+      NEW_OWNER_URL: restoredOwner
     }
   })
   t.equal(ran.status, 0, ran.stderr)
-  const restored = `${urlOf(username, password, 'restored')}?options=${encodeURIComponent('-c search_path=heroes')}`
-  t.match(await heroes('user list', { DATABASE_URL: restored }), { code: 0, stdout: /^1 +ada$/m })
+  t.match(await heroes('migrate', { DATABASE_URL: restoredOwner }), { code: 0, stderr: '' })
+  const restored = { DATABASE_URL: urlOf('heroes_service', 'another', 'restored'), MIGRATE: 'false' }
+  t.match(await heroes('user list', restored), { code: 0, stdout: /^1 +ada$/m })
+  t.match(await heroes('doctor', { ...restored, DATABASE_PREPARE: 'false' }), { code: 0 })
 })

@@ -276,7 +276,9 @@ t.test('each host of several is looked at: one that is dead, and two that take w
   const value = (startedAt: string, takesWrites = true) => ({ ...SOUND, startedAt, takesWrites })
   const found = (...values: (typeof SOUND)[]) =>
     judgeHosts(values.map(value => ({ status: 'fulfilled' as const, value })))
-  t.match(found(value('1'), value('2')), [{ check: 'hosts', verdict: 'wrong', message: /2 servers take writes/ }])
+  t.match(found(value('1'), value('2')), [
+    { check: 'hosts', verdict: 'wrong', message: /^host 1 and host 2 take writes/ }
+  ])
   t.match(found(value('1'), value('2', false)), [{ check: 'hosts', verdict: 'fine' }], 'a primary and a standby')
 })
 
@@ -475,7 +477,7 @@ t.test('why a server cannot be used is told by the code of its error, with the s
     ['57P03', 'server', /starting/],
     ['25006', 'writes', /standby or read-only/],
     ['SELF_SIGNED_CERT_IN_CHAIN', 'TLS', /certificate is not trusted/],
-    ['08P01', 'DATABASE_PREPARE', /carries no prepared statements/],
+    ['08P01', 'DATABASE_PREPARE', /refuses prepared statements, `options`, the role/],
     ['26000', 'DATABASE_PREPARE', /carries no prepared statements/],
     ['ECONNRESET', 'server', /ends the connection/],
     ['EMFILE', 'open files', /may not open another file/],
@@ -490,6 +492,13 @@ t.test('why a server cannot be used is told by the code of its error, with the s
       t.notMatch(JSON.stringify(finding), 'someone')
     }
   }
+})
+
+t.test('of a database whose DATABASE_URL_FILE cannot be read nothing more is said', async t => {
+  const { code, on } = await doctor({ DATABASE_URL_FILE: join(temporaryFolder(t), 'absent') })
+  t.equal(code, 1)
+  t.match(on('DATABASE_URL_FILE'), { verdict: 'wrong' })
+  t.equal(on('DATABASE_URL'), undefined)
 })
 
 t.test('a name and a reason that hold control characters are printed with them escaped', async t => {
