@@ -1,6 +1,13 @@
 import type { FastifyRequest } from 'fastify'
-import { couldBeIssued, refusals, type UseCases } from '../../core/index.js'
+import { type AccessToken, couldBeIssued, refusals, type UseCases } from '../../core/index.js'
 import { originOf } from './client-address.js'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What the request's bearer token opens, once a {@link BearerCheck} has passed. */
+    accessToken: AccessToken | undefined
+  }
+}
 
 const BEARER = /^bearer /i
 
@@ -12,12 +19,14 @@ export const bearerToken = (authorization = ''): string | undefined =>
   BEARER.test(authorization) ? authorization.slice('bearer '.length).trim() || undefined : undefined
 
 /** Rejects unless the request's access token is valid and, where `scope` is given, covers it. */
-export type BearerCheck = (request: FastifyRequest, scope: string | undefined) => Promise<unknown>
+export type BearerCheck = (request: FastifyRequest, scope: string | undefined) => Promise<void>
 
 export const createBearerCheck =
   (useCases: Pick<UseCases, 'verifyBearer'>): BearerCheck =>
-  (request, scope) =>
-    useCases.verifyBearer(bearerToken(request.headers.authorization), scope, originOf(request))
+  async (request, scope) => {
+    const presented = bearerToken(request.headers.authorization)
+    request.accessToken = await useCases.verifyBearer(presented, scope, originOf(request))
+  }
 
 /** The path of RFC 9728 section 3. */
 export const RESOURCE_METADATA = '/.well-known/oauth-protected-resource'

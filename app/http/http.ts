@@ -167,6 +167,8 @@ export const createHttp = ({
     clientErrorHandler: parserErrors.refuse
   }).withTypeProvider<TypeBox>()
 
+  http.decorateRequest('accessToken', undefined)
+
   // A route reads a body only when its group says of which kind: see bodies/.
   http.removeAllContentTypeParsers()
   http.setErrorHandler(handleError)

@@ -23,7 +23,7 @@ export interface ProcessLog extends Log {
   requestUnparsed(refusal: UnparsedRequest): void
   /** Emits each event to `others`, and shows its client, user and grant in the line of its request. */
   naming(others: Events): Events
-  /** The same use cases; in the line of a request it shows the client, the user or the grant that they have found. */
+  /** The same use cases; in the line of a request it shows the client or the user that they have found. */
   namingIn(useCases: UseCases): UseCases
   /** How many lines nobody has read in time, so that they were dropped. */
   linesDropped(): number
@@ -57,11 +57,6 @@ export const createLog = (level: string, given?: DestinationStream, worker?: num
     }),
     namingIn: useCases => ({
       ...useCases,
-      async verifyBearer(token, scope, origin) {
-        const found = await useCases.verifyBearer(token, scope, origin)
-        note(callers, { ...origin, grant: found.grantId })
-        return found
-      },
       async whoAmI(token, origin) {
         const user = await useCases.whoAmI(token, origin)
         note(callers, { ...origin, user: user.id })
@@ -111,7 +106,13 @@ export const whenAnswered = (
 }
 
 /** Of requests under way, by their ids: who they come from, as far as that is known. */
-type Callers = Map<string, { client?: string; user?: number; grant?: string }>
+type Callers = Map<string, Caller>
+
+interface Caller {
+  client?: string
+  user?: number
+  grant?: string
+}
 
 /** What an event, or a use case, may say of a request. */
 interface Named extends Pick<Origin, 'requestId'> {
@@ -133,7 +134,7 @@ const note = (callers: Callers, { requestId, client, user, grant }: Named): void
 const requestLines =
   (output: DestinationStream, origin: string, callers: Callers) =>
   (request: FastifyRequest, reply: FastifyReply): void => {
-    const caller = {}
+    const caller: Caller = {}
     callers.set(request.id, caller)
     // Once the client has left, its address is gone. Node has none then, and Fastify's type does not say so.
     const { address } = addressOf(String(request.ip))
@@ -143,7 +144,10 @@ const requestLines =
       const traceId = traceIdOf(request)
       const trace = traceId === undefined ? '' : `"traceId":"${traceId}",`
       const ms = Math.round(milliseconds * 100) / 100
-      const from = JSON.stringify({ address, ...caller }).slice(1, -1)
+      const from = JSON.stringify({ address, ...caller, grant: caller.grant ?? request.accessToken?.grantId }).slice(
+        1,
+        -1
+      )
       output.write(
         `{"level":30,"time":${Date.now()},${origin},"reqId":"${request.id}",${trace}${from},"method":"${request.method}","path":${path},"status":${status},"ms":${ms}}\n`
       )

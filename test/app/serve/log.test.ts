@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { createBearerCheck } from '../../../app/http/bearer.js'
 import { jsonRoutes } from '../../../app/http/bodies/json.js'
 import { originOf } from '../../../app/http/client-address.js'
 import { HttpError } from '../../../app/http/errors.js'
@@ -7,6 +8,7 @@ import type { Origin } from '../../../core/index.js'
 import { createTestHttp, listen } from '../../support/http.js'
 import { recordLog } from '../../support/recorded-log.js'
 import { createSampleHttp, serveWhoBreaksOff, serveWhoLeaves } from '../../support/sample-routes.js'
+import { bearer } from '../../support/service.js'
 import { signal, turns } from '../../support/waiting.js'
 import { dial, JSON_TYPE, requestText, statusesIn } from '../../support/wire.js'
 import { ADA, addClient, blankRequest, createWorld, SECRET } from '../../support/world.js'
@@ -61,6 +63,7 @@ t.test('the line of a request has its address, and the client and the user where
   const http = createTestHttp({ log, trustProxy: '127.0.0.1' })
   t.teardown(() => http.close())
   const { useCases } = createWorld()
+  const checkBearer = createBearerCheck(useCases)
   const named = log.namingIn(useCases)
   const client = await addClient({ useCases }, 'app')
   await useCases.registerUser(ADA)
@@ -74,16 +77,17 @@ t.test('the line of a request has its address, and the client and the user where
     wrong: origin => emit({ event: 'login.failed', reason: 'wrong_password', user: 7, ...origin }),
     robot: origin =>
       emit({ event: 'token.issued', reason: 'client_credentials', client: 'robot', user: undefined, grant, ...origin }),
-    bearer: origin => named.verifyBearer(accessToken, undefined, origin),
     me: origin => named.whoAmI(accessToken, origin),
     introspect: origin => named.authenticateClient([{ id: client.id, secret: SECRET }], origin)
   }
   http.get<{ Params: { what: string } }>('/:what', async request => {
-    await work[request.params.what]?.(originOf(request))
+    const { what } = request.params
+    if (what === 'bearer') await checkBearer(request, undefined)
+    await work[what]?.(originOf(request))
     return {}
   })
   const lineOf = async (what: string) => {
-    await http.inject({ url: `/${what}`, headers: { 'x-forwarded-for': '2001:db8:1:2:3::4' } })
+    await http.inject({ url: `/${what}`, headers: { 'x-forwarded-for': '2001:db8:1:2:3::4', ...bearer(accessToken) } })
     const { path, ...line } = steady(take().at(-1) ?? {})
     return line
   }
