@@ -65,6 +65,7 @@ export interface HeroQuery extends UserQuery {
   readonly nameContains?: string | undefined
 }
 
+/** Keeps heroes. */
 export interface HeroStore {
   /** The heroes that match the query, by ascending id. */
   list(query: HeroQuery): Promise<readonly Hero[]>
@@ -134,6 +135,7 @@ export type ClientChanges = {
   readonly [Key in Exclude<keyof Client, 'id' | 'secretDigest' | 'previousSecret'>]?: Client[Key] | undefined
 }
 
+/** Keeps clients. */
 export interface ClientStore {
   /** False, and nothing changes, when the id is taken. */
   insert(client: Client): Promise<boolean>
@@ -155,6 +157,7 @@ export interface ClientStore {
   remove(id: string): Promise<boolean>
 }
 
+/** Keeps the words for scopes. */
 export interface ScopeStore {
   /** Stores the words for a scope, in place of earlier ones. Of any number of concurrent calls the last one holds. */
   set(scope: ScopeText): Promise<void>
@@ -172,6 +175,7 @@ export interface StoredCode extends Code {
   readonly ended: boolean
 }
 
+/** Keeps authorization codes. */
 export interface CodeStore {
   /**
    * Begins the code's grant and stores the code, both or neither. False, and nothing is stored, when the user is gone
@@ -207,6 +211,7 @@ export interface RefreshToken extends Token {
   readonly ended: boolean
 }
 
+/** Keeps access tokens and refresh tokens. */
 export interface TokenStore {
   /**
    * Begins the token's grant and stores the token, on the terms of {@link CodeStore.insert}. A grant without a user
@@ -355,6 +360,7 @@ export interface PasswordHasher {
 export interface Secrets {
   /** 32 characters of `[A-Za-z0-9]`, unbiased, from a cryptographic source: tokens, codes, client secrets. */
   random(): Promise<string>
+  /** A new nonce. */
   nonce(): Promise<Nonce>
   /** A UUID for a grant. */
   grantId(): Promise<string>
@@ -374,6 +380,8 @@ export interface Secrets {
   ): Promise<{ readonly accessToken: string; readonly refreshToken: string }>
 }
 
+/** Tells the time. */
 export interface Clock {
+  /** The present instant. */
   now(): Date
 }

@@ -68,7 +68,7 @@ export const openConnection = (hosts: Hosts, options: ConnectionOptions): Connec
   const open = async () => {
     const opened = await openOnFirst(hosts, { prepare, limits, readClock, signal: ended.signal, onEnd: drop })
     client = opened.client
-    hosts.enter(opened.address, connection)
+    hosts.opened(opened.address, connection)
     plansEndAt = performance.now() + PLAN_LIFETIME
     return opened
   }

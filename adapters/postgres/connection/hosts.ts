@@ -17,8 +17,8 @@ export interface HostsOptions {
   readonly connectTimeoutSeconds?: number | undefined
 }
 
-/** A connection that stands on a host. */
-export interface Guest {
+/** What is to be known of a connection to a host. */
+export interface HostConnection {
   readonly lost: boolean
   readonly idle: boolean
   drop(): void
@@ -36,8 +36,8 @@ export interface Hosts {
   /** The order in which they are to be tried: as they were given, but those that failed come last, the latest last. */
   inOrder(): readonly ServerAddress[]
   failed(address: ServerAddress): void
-  /** Tells of a connection to the host. */
-  enter(address: ServerAddress, guest: Guest): void
+  /** Tells of a new connection to the host. */
+  opened(address: ServerAddress, connection: HostConnection): void
   /** Tries a host that takes no writes last, and drops every connection to it. Whoever takes any host keeps the others. */
   leave(address: ServerAddress): void
   /** Drops the idle connections to a host that has stopped answering. Each of the others notices that by itself. */
@@ -55,9 +55,9 @@ export const createHosts = (url: string, options: HostsOptions): Hosts => {
   let order = options.hosts ?? host.map((name, index) => ({ host: name, port: Number(port[index]) }))
   const target =
     options.target ?? readParameter(url, 'target_session_attrs', TARGETS) ?? (order.length > 1 ? 'read-write' : 'any')
-  let guests: readonly { readonly at: ServerAddress; readonly guest: Guest }[] = []
-  const dropGuests = (address: ServerAddress, which: (guest: Guest) => boolean): void => {
-    for (const { at, guest } of guests) if (at === address && which(guest)) guest.drop()
+  let connections: readonly { readonly at: ServerAddress; readonly connection: HostConnection }[] = []
+  const dropThose = (address: ServerAddress, which: (connection: HostConnection) => boolean): void => {
+    for (const { at, connection } of connections) if (at === address && which(connection)) connection.drop()
   }
 
   const poolings = new Map<ServerAddress, Promise<Pooling>>()
@@ -75,16 +75,16 @@ export const createHosts = (url: string, options: HostsOptions): Hosts => {
       options.connectTimeoutSeconds === undefined ? LIMITS.connect : options.connectTimeoutSeconds * 1000,
     inOrder: () => order,
     failed,
-    enter(address, guest) {
-      guests = [...guests.filter(({ guest }) => !guest.lost), { at: address, guest }]
+    opened(address, connection) {
+      connections = [...connections.filter(({ connection }) => !connection.lost), { at: address, connection }]
     },
     leave(address) {
       failed(address)
-      if (target !== 'any') dropGuests(address, () => true)
+      if (target !== 'any') dropThose(address, () => true)
     },
     leaveIdle(address) {
       failed(address)
-      dropGuests(address, ({ idle }) => idle)
+      dropThose(address, ({ idle }) => idle)
     },
     pooling(address, find) {
       const known = poolings.get(address)

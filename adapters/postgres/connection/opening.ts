@@ -53,7 +53,10 @@ export const openOnFirst = async (hosts: Hosts, options: OpeningOptions): Promis
   throw refusedConnection(failure)
 }
 
-/** That a host takes no writes, or is behind a pooler of no use, says more than that it refuses the service; and that says more than that others do not answer. */
+/**
+ * How much an error says of why no host can be used: most, that a host takes no writes or is behind a pooler that cannot be
+ * used; then, that it refuses the service; least, that it does not answer.
+ */
 const weight = (error: unknown): number => {
   if (isReadOnly(error) || Object(error).code === STATEMENTS_LOST) return 2
   return isRefusal(error) ? 1 : 0
