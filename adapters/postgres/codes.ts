@@ -12,7 +12,7 @@ const { spent: _spent, ...issued } = found
 
 const code: Selection<StoredCode> = mapped(
   joined(grant, selection({ ...found, endedAt: grants.revokedAt })),
-  ([grant, { endedAt, ...code }]) => ({ ...code, grant, ended: endedAt !== undefined })
+  ([grant, { endedAt, ...code }]) => ({ grant, ended: endedAt !== undefined, ...code })
 )
 
 const login = requested(issued, BEHIND_GRANT)
@@ -60,7 +60,7 @@ export const createCodeStore = ({ write }: Pick<Driver, 'write'>, lookups: Looku
       value: bytes
     }),
 
-    redeem: (digest, token) => redeem({ spent: digest }, token),
+    redeem: (digest, token) => redeem({ spent: digest, ...token }),
 
     async burn(digest) {
       return (await write(BURN, [bytes(digest)])).length > 0

@@ -17,10 +17,10 @@ const access: Selection<AccessToken> = selection({ grantId, scopes, issuedAt, ex
 const refresh: Selection<RefreshToken> = mapped(
   joined(grant, selection({ ...issued, spentAt, nonce, endedAt: grants.revokedAt })),
   ([grant, { spentAt, nonce, endedAt, ...token }]) => ({
-    ...token,
     grant,
     spent: spentAt && { at: spentAt, nonce },
-    ended: endedAt !== undefined
+    ended: endedAt !== undefined,
+    ...token
   })
 )
 
@@ -41,8 +41,8 @@ insert into token (grant_id, ${login.names})
 select begun.id, ${login.values} from begun, ${login.from}
 returning true`
 
-/** What is spent, and further values by the names of {@link Spending.columns}. */
-type Spend = Readonly<Record<string, unknown>> & { readonly spent: Digest }
+/** What is spent, further values by the names of {@link Spending.columns}, and the token that is stored. */
+type Spend = Token & Readonly<Record<string, unknown>> & { readonly spent: Digest }
 
 /** Spends codes or refresh tokens, and stores a token for each. */
 export interface Spending {
@@ -66,7 +66,7 @@ export interface Spending {
 export const createSpending = (
   write: Driver['write'],
   { columns, hold, mark }: Spending
-): ((spend: Spend, token: Token) => Promise<boolean>) => {
+): ((spend: Spend) => Promise<boolean>) => {
   const rows = requested<Columns>({ ...columns, ...issued })
   const { names, values } = requested(issued)
   const statement = `
@@ -81,15 +81,14 @@ with requested as (
   insert into token (grant_id, ${names}) select grant_id, ${values} from marked
 )
 select position::int4 from marked`
-  const send = inBatches(
-    async (items: readonly { readonly spend: Spend; readonly token: Token }[]) => {
-      const marked = await write(statement, rows.lists(items.map(({ spend, token }) => ({ ...token, ...spend }))))
+  return inBatches(
+    async (spends: readonly Spend[]) => {
+      const marked = await write(statement, rows.lists(spends))
       const positions = new Set(marked.map(([position]) => Number(position)))
-      return items.map((_, index) => positions.has(index + 1))
+      return spends.map((_, index) => positions.has(index + 1))
     },
-    { enough: 24, keyOf: ({ spend }) => spend.spent }
+    { enough: 24, keyOf: ({ spent }) => spent }
   )
-  return (spend, token) => send({ spend, token })
 }
 
 const ROTATION: Spending = {
@@ -142,7 +141,7 @@ export const createTokenStore = ({ write }: Pick<Driver, 'write'>, lookups: Look
       value: bytes
     }),
 
-    rotate: (digest, { at, nonce }, successor) => rotate({ spent: digest, spentAt: at, nonce }, successor),
+    rotate: (digest, { at, nonce }, successor) => rotate({ spent: digest, spentAt: at, nonce, ...successor }),
 
     async revokeAccess(digest, at) {
       await write('update token set revoked_at = $2 where access_digest = $1', [bytes(digest), at])

@@ -144,10 +144,7 @@ const requestLines =
       const traceId = traceIdOf(request)
       const trace = traceId === undefined ? '' : `"traceId":"${traceId}",`
       const ms = Math.round(milliseconds * 100) / 100
-      const from = JSON.stringify({ address, ...caller, grant: caller.grant ?? request.accessToken?.grantId }).slice(
-        1,
-        -1
-      )
+      const from = JSON.stringify({ address, grant: request.accessToken?.grantId, ...caller }).slice(1, -1)
       output.write(
         `{"level":30,"time":${Date.now()},${origin},"reqId":"${request.id}",${trace}${from},"method":"${request.method}","path":${path},"status":${status},"ms":${ms}}\n`
       )
