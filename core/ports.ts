@@ -306,7 +306,7 @@ export interface AttemptStore {
   fail(keys: readonly Digest[]): Promise<void>
   /**
    * Takes one attempt back from every key of `counted`, and all attempts from `cleared` if it is given. A key that has no
-   * attempt left is not stored any more. Stores `known` if it is given; of several instants for one key the last one stays.
+   * attempt left is not stored any more. Stores `known` if it is given; of several instants for one key the latest stays.
    */
   giveBack(counted: readonly Digest[], cleared: Digest | undefined, known?: KnownLogin): Promise<void>
   /** Until when the login is known. The caller compares it with the clock. */

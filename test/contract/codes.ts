@@ -7,6 +7,7 @@ import {
   type CreateStores,
   codeUnder,
   grantTo,
+  logIn,
   ODD_TEXTS,
   register,
   rivals,
@@ -110,6 +111,15 @@ export const codeContract = (test: TestFunction, createStores: CreateStores): vo
     })
     await stores.grants.revoke(code.grant.id, at(1))
     assert.equal(await stores.tokens.findByAccess(token.accessDigest), undefined)
+  })
+
+  test('a code whose token cannot be stored is not spent', async () => {
+    const stores = await createStores()
+    const parties = await register(stores)
+    const code = await authorize(stores, parties)
+    const { accessDigest } = await logIn(stores, parties)
+    const redeemed = await stores.codes.redeem(code.digest, tokenUnder(code.grant, { accessDigest })).catch(() => false)
+    assert.equal((await stores.codes.find(code.digest))?.spent, redeemed, 'both are done, or neither')
   })
 
   test('a code is redeemed at most once, ever, and a second token is not stored', async () => {

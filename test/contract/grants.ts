@@ -161,6 +161,11 @@ export const grantContract = (test: TestFunction, createStores: CreateStores): v
     const byRefresh = await store(at(5), { expiresAt: at(100), refreshExpiresAt: at(100.001) })
     const refreshed = await store(at(3.5))
     await tokens.rotate(refreshed.refreshDigest, someSpend(), tokenUnder(refreshed.grant, { issuedAt: at(50) }))
+    const later = await store(at(3.5))
+    await tokens.rotate(later.refreshDigest, someSpend(), tokenUnder(later.grant, { issuedAt: at(60) }))
+    const spent = await store(at(3.6))
+    const over = tokenUnder(spent.grant, { expiresAt: at(100), refreshExpiresAt: at(100) })
+    await tokens.rotate(spent.refreshDigest, someSpend(), over)
     const ended = await store(at(6), { expiresAt: at(200), refreshExpiresAt: at(90) })
     await tokens.revokeAccess(ended.accessDigest, at(7))
     const redeemed = await authorize(stores, parties, { issuedAt: at(0) })
@@ -169,15 +174,16 @@ export const grantContract = (test: TestFunction, createStores: CreateStores): v
     const expected = [
       { grant: byRefresh.grant, refreshedAt: at(0) },
       { grant: byAccess.grant, refreshedAt: at(0) },
+      { grant: later.grant, refreshedAt: at(60) },
       { grant: refreshed.grant, refreshedAt: at(50) },
       { grant: redeemed.grant, refreshedAt: at(8) },
       { grant: unknown.grant, refreshedAt: at(0) }
     ]
-    same(await grants.listOpen(user.id, at(100), 100), { open: expected, count: 5 })
-    same(await grants.listOpen(user.id, at(100), 2), { open: expected.slice(0, 2), count: 5 })
-    same(await grants.listOpen(user.id, at(100), 0), { open: [], count: 5 })
+    same(await grants.listOpen(user.id, at(100), 100), { open: expected, count: 6 })
+    same(await grants.listOpen(user.id, at(100), 2), { open: expected.slice(0, 2), count: 6 })
+    same(await grants.listOpen(user.id, at(100), 0), { open: [], count: 6 })
     const all = await grants.listOpen(user.id, at(100), Number.MAX_SAFE_INTEGER)
-    same(all, { open: expected, count: 5 })
+    same(all, { open: expected, count: 6 })
     same(await grants.listOpen(-1, at(100), 100), { open: [], count: 0 })
     await stores.users.revoke(user.username, at(100))
     same(await grants.listOpen(user.id, at(100), 100), { open: [], count: 0 })

@@ -190,6 +190,16 @@ const rotationContract = (test: TestFunction, createStores: CreateStores): void 
     assert.equal(await tokens.findByRefresh(second.refreshDigest), undefined)
   })
 
+  test('a refresh token whose successor cannot be stored is not spent', async () => {
+    const stores = await createStores()
+    const { tokens } = stores
+    const parties = await register(stores)
+    const [token, { accessDigest }] = [await logIn(stores, parties), await logIn(stores, parties)]
+    const successor = tokenUnder(token.grant, { accessDigest })
+    const rotated = await tokens.rotate(token.refreshDigest, someSpend(), successor).catch(() => false)
+    assert.equal((await tokens.findByRefresh(token.refreshDigest))?.spent !== undefined, rotated, 'both or neither')
+  })
+
   test('a successor is rotated in its turn, and every spent token is still found', async () => {
     const stores = await createStores()
     const { tokens } = stores

@@ -66,6 +66,8 @@ const STATUSES: Partial<Record<ErrorCode, number>> = {
   conflict: 409,
   token_required: 401,
   invalid_token: 401,
+  invalid_client: 401,
+  insufficient_scope: 403,
   too_many_attempts: 429,
   unavailable: 503,
   overloaded: 503

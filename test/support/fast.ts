@@ -4,6 +4,7 @@
 
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
+import { dirname, relative, resolve } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { startServer } from './postgres.js'
@@ -22,9 +23,18 @@ const suites = filesIn('test').filter(
   file => file.endsWith('.test.ts') && ROOMS.some(room => file.startsWith(room)) && !SLOW.includes(file)
 )
 const files = named.length > 0 ? named : suites
-const asksForServer = (file: string): boolean =>
-  existsSync(file) && readFileSync(file, 'utf8').includes('support/postgres.js')
-const server = !process.env.TEST_DATABASE_URL && named.some(asksForServer) ? await startServer() : undefined
+/** Whether a file imports support/postgres.ts, by itself or by what it imports of test/. */
+const asksForServer = (file: string, seen = new Set<string>()): boolean => {
+  if (seen.has(file) || !existsSync(file)) return false
+  seen.add(file)
+  const imports = [...readFileSync(file, 'utf8').matchAll(/^(?:import|export|\}) .*from '(\.[^']+)\.js'$/gm)]
+  const imported = imports.map(([, path]) => `${relative('.', resolve(dirname(file), String(path)))}.ts`)
+  return imported.some(
+    path => path === 'test/support/postgres.ts' || (/^test\//.test(path) && asksForServer(path, seen))
+  )
+}
+const server =
+  !process.env.TEST_DATABASE_URL && named.some(file => asksForServer(file)) ? await startServer() : undefined
 const programs = files.length > PROCESSES ? share('fast', files, PROCESSES, '.tap/fast') : files
 
 const tap = new PassThrough()

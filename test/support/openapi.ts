@@ -83,7 +83,9 @@ export const createCheck = (document: Document): Check => {
     return validate(value) ? undefined : ajv.errorsText(validate.errors)
   }
 
-  const paths = Object.keys(document.paths).map(path => ({ path, matches: matcher(path) }))
+  // A path without parameters is meant where one with parameters matches too.
+  const ordered = Object.keys(document.paths).sort((a, b) => Number(a.includes('{')) - Number(b.includes('{')))
+  const paths = ordered.map(path => ({ path, matches: matcher(path) }))
   const headers = Object.entries(document.components.headers)
   const known = new Set([...headers.map(([name]) => name.toLowerCase()), ...UNTOLD])
 

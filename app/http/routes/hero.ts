@@ -1,6 +1,6 @@
-import { Type } from '@sinclair/typebox'
+import { type TSchema, Type } from '@sinclair/typebox'
 import type { FastifyContextConfig, FastifyRequest } from 'fastify'
-import { DomainError, refusals, type UseCases } from '../../../core/index.js'
+import { DomainError, type NewHero, refusals, type UseCases } from '../../../core/index.js'
 import { bearerRefusals, createBearerCheck } from '../bearer.js'
 import { DOCUMENTED, type Operation } from '../openapi/operation.js'
 
@@ -11,7 +11,7 @@ const fields = {
     examples: ['Starling'],
     [DOCUMENTED]: { minLength: 1, maxLength: 255 }
   })
-}
+} satisfies { readonly [Key in keyof NewHero]-?: TSchema }
 export const HeroOutput = Type.Object(
   { id: Type.Integer({ description: 'Given out once and never again.', examples: [1] }), ...fields },
   { title: 'Hero' }
