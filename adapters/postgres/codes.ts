@@ -60,7 +60,7 @@ export const createCodeStore = ({ write }: Pick<Driver, 'write'>, lookups: Looku
       value: bytes
     }),
 
-    redeem: (digest, token) => redeem({ spent: digest, ...token }),
+    redeem: (digest, token) => redeem({ ...token, spent: digest }),
 
     async burn(digest) {
       return (await write(BURN, [bytes(digest)])).length > 0

@@ -141,7 +141,7 @@ export const createTokenStore = ({ write }: Pick<Driver, 'write'>, lookups: Look
       value: bytes
     }),
 
-    rotate: (digest, { at, nonce }, successor) => rotate({ spent: digest, spentAt: at, nonce, ...successor }),
+    rotate: (digest, { at, nonce }, successor) => rotate({ ...successor, spent: digest, spentAt: at, nonce }),
 
     async revokeAccess(digest, at) {
       await write('update token set revoked_at = $2 where access_digest = $1', [bytes(digest), at])
