@@ -43,11 +43,7 @@ const containing = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')
 
 /** The inserted heroes in the order of `wanted`. */
 const readInserted = (wanted: readonly NewHero[], rows: readonly unknown[][]): readonly (Hero | undefined)[] =>
-  inOrder(
-    wanted.map(({ name }) => name),
-    readAll(hero, rows),
-    ({ name }) => name
-  )
+  inOrder(wanted, readAll(hero, rows), ({ name }) => name)
 
 export const createHeroStore = (
   { connections, write, transaction }: Pick<Driver, 'connections' | 'write' | 'transaction'>,

@@ -30,14 +30,15 @@ export const insertAlone = (
     { patient: true }
   )
 
-/** The stored records in the order of the names; undefined for a name without one and for the repetition of a name. */
-export const inOrder = <Stored>(
-  names: readonly string[],
+/** The stored records in the order of those wanted; undefined where none has the name, and for the repetition of a name. */
+export const inOrder = <Wanted, Stored extends Wanted>(
+  wanted: readonly Wanted[],
   stored: readonly Stored[],
-  nameOf: (stored: Stored) => string
+  nameOf: (record: Wanted) => string
 ): readonly (Stored | undefined)[] => {
   const left = new Map(stored.map(each => [nameOf(each), each]))
-  return names.map(name => {
+  return wanted.map(each => {
+    const name = nameOf(each)
     const found = left.get(name)
     left.delete(name)
     return found

@@ -12,7 +12,7 @@ import {
   uniqueIndex,
   uuid
 } from 'drizzle-orm/pg-core'
-import { bytes, readTexts, textList } from './sql.js'
+import { bytes, listOf, readTexts } from './sql.js'
 
 /** 32 bytes, which are base64url in the core. */
 const digest = customType<{ data: string; driverData: Uint8Array }>({
@@ -24,7 +24,7 @@ const digest = customType<{ data: string; driverData: Uint8Array }>({
 /** Drizzle's own text[] loses backslashes when it reads. */
 const texts = customType<{ data: readonly string[]; driverData: string }>({
   dataType: () => 'text[]',
-  toDriver: textList,
+  toDriver: listOf,
   fromDriver: readTexts
 })
 

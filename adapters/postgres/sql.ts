@@ -1,5 +1,5 @@
 import { type GetColumnData, getTableName } from 'drizzle-orm'
-import { makePgArray, type PgColumn } from 'drizzle-orm/pg-core'
+import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { Value } from './connection/driver.js'
 
 /** Columns of the schema, by the names that their values have in a {@link Row}. */
@@ -124,8 +124,6 @@ const element = (value: unknown): string => {
   if (value instanceof Uint8Array) return `"\\\\x${Buffer.from(value).toString('hex')}"`
   return `"${String(value).replaceAll(/["\\]/g, '\\$&')}"`
 }
-
-export const textList = (texts: readonly string[]): string => makePgArray([...texts])
 
 /** Reads a `text[]`, of which the drivers give the literal. */
 export const readTexts = (literal: string): string[] => {

@@ -75,11 +75,7 @@ export const createUserStore = ({ write, transaction }: Driver, lookups: Lookups
 
     async insertAll(wanted) {
       const inserted = await insertAlone({ transaction }, INSERT, rows.lists(wanted.map(toRow)))
-      return inOrder(
-        wanted.map(({ username }) => username),
-        readAll(user, inserted),
-        ({ username }) => username
-      )
+      return inOrder(wanted, readAll(user, inserted), ({ username }) => username)
     },
 
     find: lookups.create({
