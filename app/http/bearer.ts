@@ -18,12 +18,12 @@ const BEARER = /^bearer /i
 export const bearerToken = (authorization = ''): string | undefined =>
   BEARER.test(authorization) ? authorization.slice('bearer '.length).trim() || undefined : undefined
 
-/** Rejects unless the request's access token is valid and, where `scope` is given, covers it. */
-export type BearerCheck = (request: FastifyRequest, scope: string | undefined) => Promise<void>
+/** Rejects unless the request's access token is valid and covers the scope of the check, if it has one. */
+export type BearerCheck = (request: FastifyRequest) => Promise<void>
 
 export const createBearerCheck =
-  (useCases: Pick<UseCases, 'verifyBearer'>): BearerCheck =>
-  async (request, scope) => {
+  (useCases: Pick<UseCases, 'verifyBearer'>, scope: string | undefined): BearerCheck =>
+  async request => {
     const presented = bearerToken(request.headers.authorization)
     request.accessToken = await useCases.verifyBearer(presented, scope, originOf(request))
   }

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from '@sinclair/typebox'
-import type { FastifyContextConfig, FastifyRequest } from 'fastify'
+import type { FastifyContextConfig } from 'fastify'
 import { DomainError, type NewHero, refusals, type UseCases } from '../../../core/index.js'
-import { bearerRefusals, createBearerCheck } from '../bearer.js'
+import { type BearerCheck, bearerRefusals, createBearerCheck } from '../bearer.js'
 import { DOCUMENTED, type Operation } from '../openapi/operation.js'
 
 /** The properties of a hero beside its id: whatever is sent, stored, shown and documented follows from these. */
@@ -37,8 +37,8 @@ export type HeroOperation = Omit<Operation, 'tag' | 'security'>
 
 /** What routes that read heroes, or those that write them, have in common. */
 export interface HeroAccess {
-  /** Rejects unless the request has a valid access token with the scope, where the routes ask for one. */
-  check(request: FastifyRequest): Promise<unknown>
+  /** Passes every request where the routes ask for no token. */
+  readonly check: BearerCheck
   /** The config of a route: what the document says of it, with its protection. */
   config(operation: HeroOperation): FastifyContextConfig
 }
@@ -47,8 +47,6 @@ export const createHeroAccess = (
   useCases: Pick<UseCases, 'verifyBearer'>,
   { protect, readScope, writeScope }: HeroAccessOptions
 ): { readonly reading: HeroAccess; readonly writing: HeroAccess } => {
-  const check = createBearerCheck(useCases)
-
   const accessWith = (scope: string | undefined): HeroAccess => {
     const scopes = scope === undefined ? [] : [scope]
     const tokenRefusals = {
@@ -56,7 +54,7 @@ export const createHeroAccess = (
       ...(scope !== undefined && { insufficientScope: () => refusals.insufficientScope(scope) })
     }
     return {
-      check: protect ? request => check(request, scope) : async () => {},
+      check: protect ? createBearerCheck(useCases, scope) : async () => {},
       config: operation => ({
         cors: true,
         cacheControl: 'private',

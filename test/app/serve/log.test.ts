@@ -63,7 +63,7 @@ t.test('the line of a request has its address, and the client and the user where
   const http = createTestHttp({ log, trustProxy: '127.0.0.1' })
   t.teardown(() => http.close())
   const { useCases } = createWorld()
-  const checkBearer = createBearerCheck(useCases)
+  const checkBearer = createBearerCheck(useCases, undefined)
   const named = log.namingIn(useCases)
   const client = await addClient({ useCases }, 'app')
   await useCases.registerUser(ADA)
@@ -82,7 +82,7 @@ t.test('the line of a request has its address, and the client and the user where
   }
   http.get<{ Params: { what: string } }>('/:what', async request => {
     const { what } = request.params
-    if (what === 'bearer') await checkBearer(request, undefined)
+    if (what === 'bearer') await checkBearer(request)
     await work[what]?.(originOf(request))
     return {}
   })
