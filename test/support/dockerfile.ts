@@ -22,12 +22,16 @@ interface Stage {
   workdir: string
 }
 
-/** Builds from the folder `context`, without what the ignore file names, in a folder of its own for each stage. */
+/**
+ * Builds from the folder `context`, without what the ignore file names, in a folder of its own for each stage. `instead` has commands
+ * that are run in place of others, as they take less time to come to the same.
+ */
 export const buildImage = (
   dockerfile: string,
   context: string,
   folder: string,
-  env: Readonly<Record<string, string | undefined>>
+  env: Readonly<Record<string, string | undefined>>,
+  instead: Readonly<Record<string, string>>
 ): Image => {
   const ignored = new Set(readFileSync(`${dockerfile}.dockerignore`, 'utf8').trim().split('\n'))
   const stages = new Map<string, Stage>()
@@ -82,7 +86,7 @@ export const buildImage = (
         copy(words)
         break
       case 'RUN': {
-        const ran = spawnSync('sh', ['-c', rest], { cwd: inside('.'), env, encoding: 'utf8' })
+        const ran = spawnSync('sh', ['-c', instead[rest] ?? rest], { cwd: inside('.'), env, encoding: 'utf8' })
         if (ran.status !== 0) throw new Error(`${rest}: ${ran.stderr}`)
         break
       }

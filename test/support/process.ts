@@ -69,7 +69,7 @@ export const startProcess = (
         searched = output.length
         if (found) return found
         if (last) throw new Error(`the process has ended: ${output}`)
-        await sleep(5)
+        await sleep(20)
       }
     },
     ended

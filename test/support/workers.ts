@@ -21,6 +21,6 @@ export const workersOf = async (
   for (;;) {
     const lines = linesOf(service, 'listening')
     if (lines.length >= listening) return new Map(lines.map(({ worker, pid }) => [Number(worker), Number(pid)]))
-    await sleep(10)
+    await sleep(50)
   }
 }
