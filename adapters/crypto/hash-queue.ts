@@ -103,7 +103,8 @@ export const createHashQueue = ({
   /**
    * The call that leaves a full queue for a newcomer. It is one of the network that has most, and there of the last class,
    * and there of the address that has most: if the newcomer's network would have fewer calls than that network with this
-   * one; within one network the same goes for addresses. Else it is one of the last class, if that comes after the newcomer's. Undefined when none leaves.
+   * one; within one network the same goes for addresses. Else it is one of the last class, if that comes after the
+   * newcomer's. Undefined when none leaves.
    */
   const displacedBy = (newcomer: Waiting): Waiting | undefined => {
     const lastFirst = [...calls].reverse()

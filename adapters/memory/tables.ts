@@ -66,7 +66,8 @@ export const createTables = (): Tables => ({
   due: new Map()
 })
 
-// Ending all grants of a user raises the user's generation: grants of an earlier one have ended with that, and no row of theirs changes.
+// Ending all grants of a user raises the user's generation: grants of an earlier one have ended with that, and no row of
+// theirs changes.
 export const isLive = ({ revoked, generation, user }: GrantRow): boolean =>
   !revoked && generation === user?.user.generation
 

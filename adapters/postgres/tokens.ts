@@ -58,8 +58,8 @@ export interface Spending {
 }
 
 /**
- * Codes, or refresh tokens, that are spent at the same time share one statement. A grant is locked before its code or token, because the removal of
- * grants locks in this order too. Codes and tokens are marked in the order of their grants, as no connection joins but by
+ * Codes, or refresh tokens, that are spent at the same time share one statement. A grant is locked before its code or token,
+ * because the removal of grants locks in this order too. Codes and tokens are marked in the order of their grants, as no connection joins but by
  * nested loops (connection/). Where a concurrent statement has a row locked, PostgreSQL waits for it and evaluates again
  * whether the row can be spent, on the row as that statement left it.
  */

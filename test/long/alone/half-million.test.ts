@@ -21,7 +21,7 @@ t.test('after 500,000 mixed requests the process takes as much memory as after 5
     NODE_OPTIONS: `--import=${import.meta.resolve('../../support/collect.mjs')}`
   })
   const { url, logIn, form } = service
-  // The lines of a million requests are read and forgotten.
+  // The lines of the requests are read and forgotten.
   service.child.stdout?.removeAllListeners('data').resume()
   const { headers, access } = await logIn()
   for (let i = 1; i <= 100; i++) await ask(`${url}/heroes`, { headers, body: { name: `hero ${i}` } })
