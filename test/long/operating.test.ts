@@ -65,6 +65,16 @@ t.test('the unit, the roles, the limits and the backup of the guide work as it s
   const password12 = ADA.password.padEnd(12, 'x')
   t.match(await ask(`${first.url}/register`, { body: { ...ADA, password: password12 } }), { status: 200 })
   t.equal(await first.stop(), 0)
+  const environment = join(dirname(file), 'env')
+  writeFileSync(environment, variables.replace('/etc/heroes/database-url', file))
+  const asService = blocksOf(guide, 'sh').find(block => block.includes('sudo -u heroes ')) ?? ''
+  const line = asService
+    .replace('/srv/heroes', root)
+    .replace('sudo -u heroes ', '')
+    .replace('/etc/heroes/env', environment)
+  const advice = spawnSync('bash', ['-c', line], { encoding: 'utf8', env: { PATH: process.env.PATH } })
+  t.equal(advice.status, 0, advice.stderr)
+  t.match(advice.stdout, /^fine +schema +every migration is applied$/m)
   const commands = blocksOf(guide, 'sh').find(block => block.startsWith('heroes client add')) ?? ''
   for (const line of commands.trim().split('\n')) {
     const [, command = ''] = /^heroes (.+)$/.exec(line) ?? []
