@@ -78,7 +78,7 @@ t.test('the JavaScript example of each README runs', async t => {
       cwd: root,
       encoding: 'utf8',
       // The coverage would have the suites for stores, which the package has beside the service.
-      env: { ...process.env, _TAPJS_PROCESSINFO_COVERAGE_: '0' }
+      env: { ...process.env, NODE_V8_COVERAGE: '' }
     })
     t.has(ran, { status: 0, stderr: '' }, file)
   }

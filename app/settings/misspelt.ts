@@ -6,7 +6,8 @@ const MOST_MISSING = 3
 /** Whether a variable of this name, which is no setting, was meant for the setting: a few letters differ, or its last are missing. */
 export const isMeant = (name: string, setting: string): boolean => {
   if (name.length < LEAST_LENGTH || !name.includes('_')) return false
-  return differingLetters(name, setting) <= MOST_LETTERS || isBeginOf(name, setting)
+  const isNear = Math.abs(name.length - setting.length) <= MOST_LETTERS
+  return (isNear && differingLetters(name, setting) <= MOST_LETTERS) || isBeginOf(name, setting)
 }
 
 const isBeginOf = (name: string, setting: string): boolean =>

@@ -80,14 +80,10 @@ export const startProcess = (
 export const settingNames = (): string[] =>
   [...settingsHelp().matchAll(/^ {2}([A-Z_]+) /gm)].map(([, name = '']) => name)
 
-/**
- * The environment of this process without settings of the service, and without tap's hooks, which double the time of a start: what
- * the program reaches is reached in the suites' own processes too.
- */
+/** The environment of this process without settings of the service. */
 const surroundings = (): NodeJS.ProcessEnv => {
   const settings = new Set(settingNames())
-  const NODE_OPTIONS = process.env.NODE_OPTIONS?.replace(/"--import=[^"]*\/processinfo\/[^"]*"/, '')
-  return { ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !settings.has(name))), NODE_OPTIONS }
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !settings.has(name)))
 }
 
 export interface RunningService extends Process {
