@@ -11,15 +11,14 @@ const ROOMS: Record<string, { readonly rooms: readonly string[]; readonly packag
   'adapters/memory': { rooms: ['core'], packages: [] },
   'adapters/crypto': { rooms: ['core'], packages: ['node:', '@node-rs/argon2'] },
   'adapters/postgres': {
-    rooms: ['core', 'adapters/postgres/connection', 'adapters/postgres/embedded', 'adapters/postgres/clock.ts'],
+    rooms: ['core', 'adapters/postgres/connection', 'adapters/postgres/embedded'],
     packages: ['node:', 'drizzle-orm']
   },
-  'adapters/postgres/connection': { rooms: ['core', 'adapters/postgres/clock.ts'], packages: ['node:', 'postgres'] },
+  'adapters/postgres/connection': { rooms: ['core'], packages: ['node:', 'postgres'] },
   'adapters/postgres/embedded': {
     rooms: ['adapters/postgres/connection'],
     packages: ['node:', '@electric-sql/pglite', 'fs-native-extensions']
   },
-  'adapters/postgres/clock.ts': { rooms: [], packages: [] },
   'app/http': { rooms: ['core'], packages: ['node:', 'fastify', '@fastify/', '@sinclair/typebox', 'ipaddr.js'] },
   'app/http/pages': {
     rooms: ['core', 'app/http'],

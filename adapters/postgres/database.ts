@@ -2,7 +2,7 @@ import { createAttemptStore } from './attempts.js'
 import { createCheck } from './check.js'
 import { createClientStore } from './clients.js'
 import { createCodeStore } from './codes.js'
-import type { Driver } from './connection/driver.js'
+import type { Driver, Observer } from './connection/driver.js'
 import type { ServerOptions } from './connection/server.js'
 import { type CopyOptions, copyAll } from './copy.js'
 import { FolderError, FolderInUseError } from './embedded/folder.js'
@@ -16,8 +16,8 @@ import { createScopeStore } from './scopes.js'
 import { createTokenStore } from './tokens.js'
 import { createUserStore } from './users.js'
 
-export type { DatabaseClock } from './clock.js'
-export type { Connections } from './connection/driver.js'
+export type { DatabaseClock } from './connection/clock.js'
+export type { Connections, Observer } from './connection/driver.js'
 export { isRefusal, StatementError } from './connection/errors.js'
 export type { ServerOptions } from './connection/server.js'
 export type { ServerAddress, Tls } from './connection/socket.js'
@@ -29,16 +29,6 @@ export { FolderError, FolderInUseError }
 
 /** An open database: the stores, and what a process needs to set it up, look after it and close it. */
 export type Database = Awaited<ReturnType<typeof openEmbedded>>
-
-/** Is told what happens. Must not throw, and must not take long. */
-export interface Observer {
-  /** Gets the number of look-ups that left together. */
-  readonly onLookups?: ((count: number) => void) | undefined
-  /** Gets the seconds that a call has waited for a connection to a server, also of one that got none. */
-  readonly onWait?: ((seconds: number) => void) | undefined
-  /** Gets the seconds from the sending of a statement to its answer. */
-  readonly onStatement?: ((seconds: number) => void) | undefined
-}
 
 /**
  * Opens a database on a PostgreSQL server. While the server cannot be reached, every call on the database rejects with

@@ -1,5 +1,5 @@
-import type { Ask } from '../clock.js'
-import type { Value } from './driver.js'
+import type { Ask } from './clock.js'
+import type { Observer, Value } from './driver.js'
 import { endsConnection, isReadOnly } from './errors.js'
 import type { Hosts } from './hosts.js'
 import { LIMITS, startTimer } from './limits.js'
@@ -8,14 +8,12 @@ import { DISCARD_PLANS, PLAN_LIFETIME, PLANNING } from './planning.js'
 import type { Client } from './postgres-js.js'
 import { connectionLost } from './socket.js'
 
-export interface ConnectionOptions {
+export interface ConnectionOptions extends Pick<Observer, 'onStatement'> {
   /** False behind a pooler that gives each transaction another connection. */
   readonly prepare: boolean
   /** True for a connection that look-ups alone use. */
   readonly lookups: boolean
   readonly readClock: (ask: Ask) => Promise<void>
-  /** Gets the seconds from the sending of a statement to its answer. */
-  readonly onStatement?: ((seconds: number) => void) | undefined
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { DatabaseClock } from '../clock.js'
+import type { DatabaseClock } from './clock.js'
 
 export type Value = string | number | boolean | Date | Uint8Array | null
 
@@ -16,6 +16,16 @@ export interface TransactionOptions {
   readonly patient: boolean
   /** How long it may take in all, in milliseconds. By default as long as one of its statements. */
   readonly milliseconds?: number
+}
+
+/** Is told what happens. Must not throw, and must not take long. */
+export interface Observer {
+  /** Gets the number of look-ups that left together. */
+  readonly onLookups?: ((count: number) => void) | undefined
+  /** Gets the seconds that a call has waited for a connection to a server, also of one that got none. */
+  readonly onWait?: ((seconds: number) => void) | undefined
+  /** Gets the seconds from the sending of a statement to its answer. */
+  readonly onStatement?: ((seconds: number) => void) | undefined
 }
 
 /** How many connections to the server are open, by what they do. */

@@ -1,4 +1,4 @@
-import type { Ask } from '../clock.js'
+import type { Ask } from './clock.js'
 import { isReadOnly, isRefusal, mayDependOnEncryption, refusedConnection, refusesParameters } from './errors.js'
 import type { Hosts } from './hosts.js'
 import { orConnectTimeout } from './limits.js'

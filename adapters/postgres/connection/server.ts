@@ -1,21 +1,17 @@
-import { createDatabaseClock } from '../clock.js'
+import { createDatabaseClock } from './clock.js'
 import { type Connection, openConnection } from './connection.js'
-import type { Driver, Run } from './driver.js'
+import type { Driver, Observer, Run } from './driver.js'
 import { StatementError, translate, unavailable } from './errors.js'
 import { createHosts, type HostsOptions } from './hosts.js'
 import { LIMITS, within } from './limits.js'
 import { type Call, createPool, type Pool, tooLate } from './pool.js'
 
 /** How a PostgreSQL server is reached. */
-export interface ServerOptions extends HostsOptions {
+export interface ServerOptions extends HostsOptions, Pick<Observer, 'onWait' | 'onStatement'> {
   /** The number of connections to the server, at least 1. If there are two or more, some of them are for look-ups alone. */
   readonly pool: number
   /** False behind a transaction-mode pooler such as PgBouncer. */
   readonly prepare: boolean
-  /** Gets the seconds that a call has waited for a connection, also of one that got none. */
-  readonly onWait?: ((seconds: number) => void) | undefined
-  /** Gets the seconds from the sending of a statement to its answer. */
-  readonly onStatement?: ((seconds: number) => void) | undefined
 }
 
 /** Of so many connections, this many are for look-ups alone: three of the usual ten. */

@@ -1,7 +1,7 @@
 import { accessSync, constants, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Transaction } from '@electric-sql/pglite'
-import type { Driver, Run } from '../connection/driver.js'
+import type { Driver, Observer, Run } from '../connection/driver.js'
 import { StatementError, translate, unavailable } from '../connection/errors.js'
 import type { Engine } from './engine.js'
 import { FolderError, isCluster, lockFolder, REPAIR } from './folder.js'
@@ -11,7 +11,7 @@ import { FolderError, isCluster, lockFolder, REPAIR } from './folder.js'
  * process uses the folder, when the database in it is not whole, and when the folder cannot be read or written.
  * `onStatement` gets the seconds that a statement took.
  */
-export const openFolder = async (folder: string, onStatement?: (seconds: number) => void): Promise<Driver> => {
+export const openFolder = async (folder: string, onStatement?: Observer['onStatement']): Promise<Driver> => {
   const absolute = resolve(folder)
   const unlock = await orUnusable(absolute, () => lockFolder(absolute))
   try {

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
-import { createDatabaseClock } from '../../../adapters/postgres/clock.js'
-import { connectServer } from '../../../adapters/postgres/connection/server.js'
-import { startFakeServer } from '../../support/fake-server.js'
+import { createDatabaseClock } from '../../../../adapters/postgres/connection/clock.js'
+import { connectServer } from '../../../../adapters/postgres/connection/server.js'
+import { startFakeServer } from '../../../support/fake-server.js'
 
 /** In milliseconds. */
 const SERVER = Date.UTC(2030, 0, 1)
