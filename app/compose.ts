@@ -1,7 +1,12 @@
 import { createCrypto, systemClock } from '../adapters/crypto/crypto.js'
-import type { CopiedTable, CopyOptions } from '../adapters/postgres/database.js'
+import type {
+  CopiedTable,
+  CopyOptions,
+  Observer as DatabaseObserver,
+  Inspection
+} from '../adapters/postgres/database.js'
 import { createUseCases, DomainError, type Events, type UseCases } from '../core/index.js'
-import type { Database, Inspection, NameIndexLack } from './database.js'
+import type { Database, NameIndexLack } from './database.js'
 import {
   type DatabaseSettings,
   type LastingDatabase,
@@ -11,15 +16,9 @@ import {
 } from './settings/settings.js'
 
 /** Is told what happens in the adapters. Must not throw, and must not take long. */
-export interface Observer {
-  /** Gets the number of look-ups that travelled together. */
-  readonly onLookups?: ((count: number) => void) | undefined
+export interface Observer extends DatabaseObserver {
   /** Gets the seconds that a password hash has waited for its turn. */
   readonly onHash?: ((waitedSeconds: number) => void) | undefined
-  /** Gets the seconds that a call has waited for a connection to a database server. */
-  readonly onWait?: ((seconds: number) => void) | undefined
-  /** Gets the seconds from the sending of a statement to its answer. */
-  readonly onStatement?: ((seconds: number) => void) | undefined
 }
 
 export interface Composition {
@@ -176,9 +175,7 @@ export const inspectDatabase = async (settings: LastingDatabase): Promise<Inspec
 }
 
 /** Looks at each of several hosts by itself, whatever it is good for. None where there are no several hosts. */
-export const inspectHosts = async (
-  settings: Exclude<DatabaseSettings, { kind: 'memory' }>
-): Promise<readonly PromiseSettledResult<Inspected>[]> => {
+export const inspectHosts = async (settings: LastingDatabase): Promise<readonly PromiseSettledResult<Inspected>[]> => {
   if (settings.kind === 'embedded' || settings.hosts.length === 1) return []
   return Promise.allSettled(settings.hosts.map(host => inspectDatabase({ ...settings, hosts: [host], target: 'any' })))
 }

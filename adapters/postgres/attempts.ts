@@ -6,7 +6,7 @@ import type { Driver } from './connection/driver.js'
 import { isDuplicate, unavailable } from './connection/errors.js'
 import type { Lookups } from './lookups.js'
 import { attempts, knownLogins } from './schema.js'
-import { bytes, listOf, mapped, readAll, requested, type Selection, selection } from './sql.js'
+import { bytes, counting, countOf, listOf, mapped, readAll, requested, type Selection, selection } from './sql.js'
 
 const { key, endsAt, countedAt, failures } = getTableColumns(attempts)
 const window: Selection<FullWindow> = selection({ key, endsAt, countedAt, failures })
@@ -81,13 +81,11 @@ select ${WITHOUT_FLUSH}`
 
 // An array and no `in`: a plan for all values does not know the limit, and for `in` it would read the whole table to
 // join it.
-const removeBefore = (table: string, end: string): string => `
-with removed as (
+const removeBefore = (table: string, end: string): string =>
+  counting(`
   delete from ${table} where key = any (array(
     select key from ${table} where ${end} < $1 order by ${end} limit $2 for update skip locked
-  )) returning true
-)
-select count(*)::int4 from removed`
+  ))`)
 
 const REMOVE_WINDOWS = removeBefore('attempt', 'ends_at')
 const REMOVE_KNOWN = removeBefore('known_login', 'known_until')
@@ -108,11 +106,6 @@ const againIfDuplicate = async <T>(work: () => Promise<T>, tries = TRIES): Promi
 const keyList = (keys: readonly Digest[]): string => listOf(keys.map(bytes))
 
 export const createAttemptStore = ({ write }: Pick<Driver, 'write'>, lookups: Lookups): AttemptStore => {
-  const remove = async (statement: string, at: Date, limit: number): Promise<number> => {
-    const [row] = await write(statement, [at, limit])
-    return Number(row?.[0])
-  }
-
   return {
     async take(limits, at, windowSeconds) {
       const keys = keyList(limits.map(({ key }) => key))
@@ -131,17 +124,14 @@ export const createAttemptStore = ({ write }: Pick<Driver, 'write'>, lookups: Lo
     },
 
     findKnown: lookups.create({
-      name: 'known_login',
-      statement: 'known_login',
       selection: knownLogin,
       from: 'from known_login where key = $1',
-      type: 'bytea',
-      value: bytes
+      type: 'bytea'
     }),
 
     async removeExpired(at, limit) {
-      const removed = await remove(REMOVE_WINDOWS, at, limit)
-      return removed + (await remove(REMOVE_KNOWN, at, limit - removed))
+      const removed = await countOf(write(REMOVE_WINDOWS, [at, limit]))
+      return removed + (await countOf(write(REMOVE_KNOWN, [at, limit - removed])))
     }
   }
 }

@@ -5,7 +5,7 @@ import type { Driver } from './connection/driver.js'
 import { removeGrantsInPieces } from './long-writes.js'
 import type { Lookups } from './lookups.js'
 import { clients } from './schema.js'
-import { bytes, type Columns, mapped, type Row, readAll, requested, selection } from './sql.js'
+import { anyRow, bytes, type Columns, mapped, type Row, readAll, requested, selection } from './sql.js'
 
 const columns = getTableColumns(clients)
 type ClientRow = Row<typeof columns>
@@ -59,20 +59,19 @@ update client set
 where id = $1 and secret_digest is not null
 returning true`
 
+const REMOVE = 'delete from client where id = $1 returning true'
+
 export const createClientStore = (driver: Driver, lookups: Lookups): ClientStore => {
   const { write } = driver
   const find = lookups.create({
-    name: 'client',
-    statement: 'token',
+    group: 'token request',
     selection: client,
     from: 'from client where id = $1',
     type: 'text'
   })
 
   return {
-    async insert(client) {
-      return (await write(INSERT, rows.lists([toRow(client)]))).length > 0
-    },
+    insert: async client => anyRow(write(INSERT, rows.lists([toRow(client)]))),
 
     find,
 
@@ -94,17 +93,11 @@ returning ${client.text}`
       return row && client.read(row)
     },
 
-    async rotateSecret(id, digest, keepUntil) {
-      return (await write(ROTATE_SECRET, [id, bytes(digest), keepUntil ?? null])).length > 0
-    },
+    rotateSecret: (id, digest, keepUntil) => anyRow(write(ROTATE_SECRET, [id, bytes(digest), keepUntil ?? null])),
 
     async remove(id) {
       await removeGrantsInPieces(driver, 'client_id', id)
-      return driver.transaction(
-        'client.remove',
-        async run => (await run('delete from client where id = $1 returning true', [id])).length > 0,
-        { patient: true }
-      )
+      return driver.transaction({ name: 'client.remove', patient: true }, run => anyRow(run(REMOVE, [id])))
     }
   }
 }

@@ -4,7 +4,7 @@ import type { Driver } from './connection/driver.js'
 import { BEGIN_GRANT, BEHIND_GRANT, beginGrant, grant } from './grants.js'
 import type { Lookups } from './lookups.js'
 import { codes, grants } from './schema.js'
-import { bytes, joined, mapped, requested, type Selection, selection } from './sql.js'
+import { anyRow, bytes, joined, mapped, requested, type Selection, selection } from './sql.js'
 import { createSpending } from './tokens.js'
 
 const { grantId: _grantId, ...found } = getTableColumns(codes)
@@ -48,22 +48,18 @@ export const createCodeStore = ({ write }: Pick<Driver, 'write'>, lookups: Looku
   return {
     async insert(code, generation) {
       const values = [...beginGrant(code.grant, generation, code.expiresAt), ...login.lists([code])]
-      return (await write(INSERT, values)).length > 0
+      return anyRow(write(INSERT, values))
     },
 
     find: lookups.create({
-      name: 'code_by_digest',
-      statement: 'token',
+      group: 'token request',
       selection: code,
       from: 'from code join "grant" on "grant".id = code.grant_id where code.digest = $1',
-      type: 'bytea',
-      value: bytes
+      type: 'bytea'
     }),
 
     redeem: (digest, token) => redeem({ ...token, spent: digest }),
 
-    async burn(digest) {
-      return (await write(BURN, [bytes(digest)])).length > 0
-    }
+    burn: digest => anyRow(write(BURN, [bytes(digest)]))
   }
 }

@@ -36,23 +36,18 @@ export interface CopyOptions {
  * source; then nothing changes.
  */
 export const copyAll = (source: Driver, target: Driver, options: CopyOptions): Promise<readonly CopiedTable[]> =>
-  source.transaction(
-    'copy',
-    async read => {
-      // Before the first query: later the level cannot be changed.
-      await read('set transaction isolation level repeatable read, read only', [])
-      // Nothing is read while the target stores a batch.
-      await read('set local idle_in_transaction_session_timeout = 0', [])
-      await read(`select pg_advisory_xact_lock_shared(${PLACE})`, [])
-      // It may have columns that this version would leave behind.
-      if ((await readState(read)).later)
-        throw new Error('a later version has migrated the source: copy it with that one')
-      const mark = COPY_MARK + randomUUID()
-      await prepare(target, mark, options.again).catch(because('the target cannot be used'))
-      return copyRows(read, target, mark, options).catch(because('the copy is not whole, and --again begins it anew'))
-    },
-    { patient: true, milliseconds: LIMITS.copy }
-  )
+  source.transaction({ name: 'copy', patient: true, milliseconds: LIMITS.copy }, async read => {
+    // Before the first query: later the level cannot be changed.
+    await read('set transaction isolation level repeatable read, read only', [])
+    // Nothing is read while the target stores a batch.
+    await read('set local idle_in_transaction_session_timeout = 0', [])
+    await read(`select pg_advisory_xact_lock_shared(${PLACE})`, [])
+    // It may have columns that this version would leave behind.
+    if ((await readState(read)).later) throw new Error('a later version has migrated the source: copy it with that one')
+    const mark = COPY_MARK + randomUUID()
+    await prepare(target, mark, options.again).catch(because('the target cannot be used'))
+    return copyRows(read, target, mark, options).catch(because('the copy is not whole, and --again begins it anew'))
+  })
 
 const because =
   (what: string) =>
@@ -62,7 +57,7 @@ const because =
   }
 
 const patiently = <T>(target: Driver, work: (run: Run) => Promise<T>): Promise<T> =>
-  target.transaction('copy', work, { patient: true })
+  target.transaction({ name: 'copy', patient: true }, work)
 
 /** An advisory lock of a database's schema. The source holds it, so whoever does not get it in the target is there too. */
 const PLACE = `hashtextextended(coalesce(current_schema()::text, ''), ${ADVISORY_LOCKS.copy})`

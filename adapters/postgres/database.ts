@@ -5,6 +5,7 @@ import { createCodeStore } from './codes.js'
 import type { Driver, Observer } from './connection/driver.js'
 import type { ServerOptions } from './connection/server.js'
 import { type CopyOptions, copyAll } from './copy.js'
+import { openFolder } from './embedded/embedded.js'
 import { FolderError, FolderInUseError } from './embedded/folder.js'
 import { createGrantStore } from './grants.js'
 import { createHeroStore } from './heroes.js'
@@ -22,7 +23,8 @@ export { isRefusal, StatementError } from './connection/errors.js'
 export type { ServerOptions } from './connection/server.js'
 export type { ServerAddress, Tls } from './connection/socket.js'
 export type { CopiedTable, CopyOptions } from './copy.js'
-export type { Missing } from './inspection.js'
+export { hasEmbedded, restoreEmbedded } from './embedded/embedded.js'
+export type { Inspection, Missing } from './inspection.js'
 export { UnfitDatabaseError } from './migrations.js'
 export type { NameIndexLack } from './name-index.js'
 export { FolderError, FolderInUseError }
@@ -36,7 +38,7 @@ export type Database = Awaited<ReturnType<typeof openEmbedded>>
  */
 export const openServer = async (url: string, options: Partial<ServerOptions> & Observer = {}) => {
   const { pool = 10, prepare = true } = options
-  // Imported when it is needed, so that the start of a service does not load an engine that the service does not use.
+  // Imported when it is needed, so that the start of a service does not load a client that the service does not use.
   const { connectServer } = await import('./connection/server.js')
   return databaseOn(connectServer(url, { ...options, pool, prepare }), options, prepare && pool > 1)
 }
@@ -46,26 +48,7 @@ export const openServer = async (url: string, options: Partial<ServerOptions> & 
  * a {@link FolderInUseError} when another process uses it.
  */
 export const openEmbedded = async (folder: string, observer: Observer = {}) => {
-  const { openFolder } = await import('./embedded/embedded.js')
   return databaseOn(await openFolder(folder, observer.onStatement), observer)
-}
-
-/**
- * Whether there is a database in the folder. Changes nothing. Rejects with a {@link FolderError} when the folder cannot
- * be read.
- */
-export const hasEmbedded = async (folder: string): Promise<boolean> => {
-  const { hasDatabase } = await import('./embedded/embedded.js')
-  return hasDatabase(folder)
-}
-
-/**
- * Makes a database in the folder of a tar that `backup` gave. Rejects with a {@link FolderError} when the folder has a
- * database already or cannot be used, and when the tar holds none.
- */
-export const restoreEmbedded = async (folder: string, backup: Blob): Promise<void> => {
-  const { restoreFolder } = await import('./embedded/embedded.js')
-  return restoreFolder(folder, backup)
 }
 
 /** Where a copy goes: a folder for an embedded database, or a server. */
@@ -77,7 +60,6 @@ const openTarget = async (target: CopyTarget): Promise<Driver> => {
     const { connectServer } = await import('./connection/server.js')
     return connectServer(target.url, { ...target, pool: 1, prepare: true })
   }
-  const { openFolder } = await import('./embedded/embedded.js')
   return openFolder(target.folder).catch((error: unknown) => {
     if (!(error instanceof FolderInUseError)) throw error
     throw new FolderError(`the folder ${target.folder} is the source, or in use by another process`)
@@ -103,7 +85,7 @@ const databaseOn = (driver: Driver, { onLookups }: Observer, separateReader = fa
     ...driver,
     read: (text, values) => orRefuse(() => driver.read(text, values)),
     write: (text, values) => orRefuse(() => driver.write(text, values)),
-    transaction: (name, work, options) => orRefuse(() => driver.transaction(name, work, options))
+    transaction: (transaction, work) => orRefuse(() => driver.transaction(transaction, work))
   }
   const lookups = createLookups(guarded, onLookups)
   const check = createCheck(driver)

@@ -5,7 +5,7 @@ import type { Driver, Value } from './connection/driver.js'
 import { pauseSince, removeGrants } from './long-writes.js'
 import type { Lookups } from './lookups.js'
 import { grants, tokens, users } from './schema.js'
-import { joined, mapped, readAll, requested, type Selection, selection } from './sql.js'
+import { anyRow, joined, mapped, readAll, requested, type Selection, selection } from './sql.js'
 
 const { revokedAt: _revokedAt, ...begun } = getTableColumns(grants)
 const { sweepAt: _sweepAt, ...found } = begun
@@ -90,8 +90,6 @@ const REVOKE = 'update "grant" set revoked_at = $2 where id = $1 and revoked_at 
 
 export const createGrantStore = ({ write, transaction }: Driver, lookups: Lookups): GrantStore => ({
   find: lookups.create({
-    name: 'grant',
-    statement: 'grant',
     selection: grant,
     from: 'from "grant" where id = $1 and revoked_at is null',
     type: 'uuid'
@@ -104,26 +102,20 @@ export const createGrantStore = ({ write, transaction }: Driver, lookups: Lookup
 
   // A tombstone, not an UPDATE of the tokens: under READ COMMITTED an UPDATE cannot see a token that a concurrent
   // rotation has yet to commit.
-  async revoke(id, at) {
-    return (await write(REVOKE, [id, at])).length > 0
-  },
+  revoke: (id, at) => anyRow(write(REVOKE, [id, at])),
 
   async removeExpired(at, limit) {
     const startedAt = performance.now()
     const most = Math.min(limit, MOST)
     // Patient, because all tokens of a grant are read to learn whether one of them lives.
-    const looked = await transaction(
-      'grant.sweep',
-      async run => {
-        const picked = (await run(PICK, [at, most])).flat()
-        if (picked.length === 0) return 0
-        // A separate statement: it sees every token that was stored under the grants before they were locked.
-        const expired = (await run(MOVE, [`{${picked.join()}}`, at])).flat()
-        const removed = expired.length === 0 || (await removeGrants(run, expired))
-        return removed && picked.length < most ? picked.length : limit
-      },
-      { patient: true }
-    )
+    const looked = await transaction({ name: 'grant.sweep', patient: true }, async run => {
+      const picked = (await run(PICK, [at, most])).flat()
+      if (picked.length === 0) return 0
+      // A separate statement: it sees every token that was stored under the grants before they were locked.
+      const expired = (await run(MOVE, [`{${picked.join()}}`, at])).flat()
+      const removed = expired.length === 0 || (await removeGrants(run, expired))
+      return removed && picked.length < most ? picked.length : limit
+    })
     if (looked === limit) await pauseSince(startedAt)
     return looked
   }

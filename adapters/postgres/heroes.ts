@@ -8,7 +8,7 @@ import { inOrder, insertAlone } from './long-writes.js'
 import type { Lookups } from './lookups.js'
 import { usesIndex } from './name-index.js'
 import { heroes } from './schema.js'
-import { readAll, requested, type Selection, selection } from './sql.js'
+import { anyRow, readAll, requested, type Selection, selection } from './sql.js'
 
 // Every statement takes its columns from these two lines: a column of the schema is selected and written everywhere.
 const { nameLower: _derived, ...found } = getTableColumns(heroes)
@@ -50,8 +50,7 @@ export const createHeroStore = (
   lookups: Lookups
 ): HeroStore => ({
   find: lookups.create({
-    name: 'hero',
-    statement: 'read',
+    group: 'read',
     selection: hero,
     from: 'from hero where id = $1',
     type: 'bigint'
@@ -62,7 +61,7 @@ export const createHeroStore = (
     if (part === '') return readAll(hero, await write(LIST, [after, limit]))
     const values = [after, limit, containing(part)]
     if (connections === undefined || !usesIndex(part)) return readAll(hero, await write(LIST_BY_NAME, values))
-    return transaction('list by name', async run => {
+    return transaction({ name: 'list by name' }, async run => {
       // How many names have this part decides between the index of names and the order of ids.
       await run('set local plan_cache_mode = force_custom_plan', [])
       return readAll(hero, await run(LIST_BY_NAME, values))
@@ -92,7 +91,5 @@ export const createHeroStore = (
     }
   },
 
-  async remove(id) {
-    return (await write('delete from hero where id = $1 returning true', [id])).length > 0
-  }
+  remove: id => anyRow(write('delete from hero where id = $1 returning true', [id]))
 })

@@ -27,6 +27,7 @@ export const inspect = async (driver: Driver, separateReader: boolean) => {
   const toMake = tablesMadeBy(pending)
   const [[absentIndexes] = []] = await write(`select ${ABSENT}`, [INDEXES.join()])
   return {
+    // Of PostgreSQL, as `18.1`.
     version: String(row[0]),
     encoding: String(row[1]),
     fsync: row[2] === true,
@@ -36,13 +37,16 @@ export const inspect = async (driver: Driver, separateReader: boolean) => {
     sharedBufferBytes: Number(row[5]),
     // As many as the role may open in this database, all processes together, and those of other programs on the server.
     connections: { most: Number(row[6]), others: Number(row[7]) },
+    // Whether this connection is made over TLS.
     encrypted: row[8] === true,
+    // False on a standby and where transactions are read-only.
     takesWrites: row[9] === true,
     autovacuum: row[10] === true,
     // Differs from server to server, also where one is a copy of the other.
     startedAt: String(row[11]),
-    // In milliseconds; 0 for none.
+    // In milliseconds, of this connection; 0 for none.
     limits: { statement: Number(row[12]), lock: Number(row[13]) },
+    // Whether the role may do what pending migrations do. False where it may not read which were applied.
     mayMigrate: state !== undefined && (await mayMigrate(write, state)),
     nameIndex: await findNameIndex(write).catch(lackAfter),
     // Undefined when the role may not read which migrations were applied.
@@ -55,6 +59,7 @@ export const inspect = async (driver: Driver, separateReader: boolean) => {
       absentIndexes: String(absentIndexes).split(',').filter(Boolean),
       searchPath: state.searchPath
     },
+    // What the role lacks on tables that are there, such as `delete` on `hero`.
     missing: await readMissing(
       write,
       TABLES.filter(name => !toMake.includes(name) && !state?.absent.includes(name))
@@ -130,7 +135,7 @@ const BACKEND = 'select pg_backend_pid()'
  */
 const isPooled = async ({ read, transaction }: Driver): Promise<boolean> => {
   const [before] = await read(BACKEND, [])
-  return transaction('inspect', async run => {
+  return transaction({ name: 'inspect' }, async run => {
     await run(BACKEND, [])
     const [after] = await read(BACKEND, [])
     return String(before) !== String(after)

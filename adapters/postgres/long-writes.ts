@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Driver, Run, Value } from './connection/driver.js'
+import { counting, countOf } from './sql.js'
 
 /**
  * The keys of the advisory locks: arbitrary numbers, the same in every instance and each different. A lock belongs to work
@@ -21,14 +22,10 @@ export const insertAlone = (
   statement: string,
   values: readonly Value[]
 ): Promise<unknown[][]> =>
-  transaction(
-    'import',
-    async run => {
-      await run('select pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.insertAll])
-      return run(statement, values)
-    },
-    { patient: true }
-  )
+  transaction({ name: 'import', patient: true }, async run => {
+    await run('select pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.insertAll])
+    return run(statement, values)
+  })
 
 /** The stored records in the order of those wanted; undefined where none has the name, and for the repetition of a name. */
 export const inOrder = <Wanted, Stored extends Wanted>(
@@ -54,13 +51,10 @@ const GRANTS = 200
 /** How many tokens one transaction removes: some 10 ms, and within the time limit also where each is read from a slow disk. */
 const TOKENS = 1000
 
-const REMOVE_TOKENS = `
-with removed as (
+const REMOVE_TOKENS = counting(`
   delete from token where ctid = any (array(
     select ctid from token where grant_id = any ($1::uuid[]) limit ${TOKENS}
-  )) returning true
-)
-select count(*)::int4 from removed`
+  ))`)
 
 // Removing a grant removes its codes and tokens, by cascade.
 const REMOVE = 'delete from "grant" where id = any ($1::uuid[])'
@@ -71,8 +65,7 @@ const REMOVE = 'delete from "grant" where id = any ($1::uuid[])'
  */
 export const removeGrants = async (run: Run, ids: readonly unknown[]): Promise<boolean> => {
   const list = `{${ids.join()}}`
-  const [[removed] = []] = await run(REMOVE_TOKENS, [list])
-  if (Number(removed) === TOKENS) return false
+  if ((await countOf(run(REMOVE_TOKENS, [list]))) === TOKENS) return false
   await run(REMOVE, [list])
   return true
 }
@@ -85,13 +78,11 @@ type Owner = 'client_id' | 'user_id'
 const pick = (owner: Owner): string =>
   `select id::text from "grant" where ${owner} = $1 limit ${GRANTS} for update skip locked`
 
-const revoke = (owner: Owner): string => `
-with revoked as (
+const revoke = (owner: Owner): string =>
+  counting(`
   update "grant" set revoked_at = $2 where id = any (array(
     select id from "grant" where ${owner} = $1 and revoked_at is null limit ${GRANTS} for no key update skip locked
-  )) returning true
-)
-select count(*)::int4 from revoked`
+  ))`)
 
 /**
  * Removes the grants of a client or a user, with every code and token, except for a few, which the caller's own
@@ -103,7 +94,7 @@ export const removeGrantsInPieces = (
   id: string | number
 ): Promise<void> =>
   inPieces(() =>
-    transaction('grant.remove', async run => {
+    transaction({ name: 'grant.remove' }, async run => {
       const picked = (await run(pick(owner), [id])).flat()
       const removed = picked.length === 0 || (await removeGrants(run, picked))
       return !removed || picked.length === GRANTS
@@ -112,10 +103,7 @@ export const removeGrantsInPieces = (
 
 /** Ends the grants of a client or a user, except for a few, which the caller's own statement must end. */
 export const revokeGrantsInPieces = (write: Run, owner: Owner, id: string | number, at: Date): Promise<void> =>
-  inPieces(async () => {
-    const [row] = await write(revoke(owner), [id, at])
-    return Number(row?.[0]) === GRANTS
-  })
+  inPieces(async () => (await countOf(write(revoke(owner), [id, at]))) === GRANTS)
 
 /**
  * A single statement over 200,000 grants would hold their locks for seven seconds, and every refresh in a batch with a

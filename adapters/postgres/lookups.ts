@@ -1,27 +1,23 @@
 import { inBatches } from './batches.js'
 import type { Driver, Run, Value } from './connection/driver.js'
 import { hadNoEffect, isLocked } from './connection/errors.js'
-import { listOf, type Selection } from './sql.js'
+import { bytes, listOf, type Selection } from './sql.js'
 
 /** How one kind of look-up finds its row. */
-export interface Lookup<Key extends Value, Record> {
-  /** A name that no other kind has. */
-  readonly name: string
-  /** Kinds with the same name here share one statement, because the same requests need them. */
-  readonly statement: string
+export interface Lookup<Record> {
+  /** Kinds of one group share a statement, because the same requests need them. A kind without a group has its own. */
+  readonly group?: string
   /** The first column is never null. */
   readonly selection: Selection<Record>
   /** What stands behind `select …`, and finds one row or none by the key $1. */
   readonly from: string
-  /** The type of the key. */
+  /** The type of the key. A key for `bytea` is base64url. */
   readonly type: 'bigint' | 'bytea' | 'text' | 'uuid'
-  /** The key for the driver, if it is not the key itself. */
-  value?(key: Key): Value
 }
 
 export interface Lookups {
   /** Returns the function that looks a key up: it resolves with undefined when there is no row. */
-  create<Key extends Value, Record>(lookup: Lookup<Key, Record>): (key: Key) => Promise<Record | undefined>
+  create<Key extends string | number, Record>(lookup: Lookup<Record>): (key: Key) => Promise<Record | undefined>
 }
 
 type Values = readonly unknown[]
@@ -32,7 +28,7 @@ interface Item {
 }
 
 interface Kind {
-  readonly name: string
+  readonly number: number
   readonly type: string
   readonly text: string
   readonly width: number
@@ -57,7 +53,7 @@ ${finds.join('\n')}`
 }
 
 /**
- * Look-ups of one turn of the event loop travel in one statement for each {@link Lookup.statement}, over the connections
+ * Look-ups of one turn of the event loop travel in one statement for each {@link Lookup.group}, over the connections
  * for look-ups. When PostgreSQL refuses such a statement, each of its kinds goes on by itself, over the pool, until a
  * statement of it succeeds: so whoever waits for a locked table holds up no other kind.
  *
@@ -67,8 +63,9 @@ export const createLookups = (
   { read, write }: Pick<Driver, 'read' | 'write'>,
   onBatch?: (size: number) => void
 ): Lookups => {
-  /** By the names of their kinds. */
+  /** By the numbers of their kinds. */
   const texts = new Map<string, string>()
+  let kinds = 0
 
   /** Sends all items in one statement. Resolves with the values of each row, from its kind's own on. */
   const find = async (
@@ -78,9 +75,9 @@ export const createLookups = (
   ): Promise<readonly (Values | undefined)[]> => {
     const groups = kinds.map(kind => ({ kind, asked: items.filter(item => item.kind === kind) }))
     const present = groups.filter(({ asked }) => asked.length > 0)
-    const names = present.map(({ kind }) => kind.name).join()
-    const text = texts.get(names) ?? composed(present.map(({ kind }) => kind))
-    texts.set(names, text)
+    const numbers = present.map(({ kind }) => kind.number).join()
+    const text = texts.get(numbers) ?? composed(present.map(({ kind }) => kind))
+    texts.set(numbers, text)
     const rows = await run(
       text,
       present.map(({ asked }) => listOf(asked.map(({ value }) => value)))
@@ -117,15 +114,14 @@ export const createLookups = (
     )
     return { kinds, findTogether }
   }
-  const statements = new Map<string, ReturnType<typeof createStatement>>()
+  const groups = new Map<string, ReturnType<typeof createStatement>>()
 
   return {
-    create<Key extends Value, Record>(lookup: Lookup<Key, Record>) {
-      const { name, type, selection, from } = lookup
-      const statement = statements.get(lookup.statement) ?? createStatement()
-      statements.set(lookup.statement, statement)
+    create<Key extends string | number, Record>({ group, type, selection, from }: Lookup<Record>) {
+      const statement = groups.get(group ?? '') ?? createStatement()
+      if (group !== undefined) groups.set(group, statement)
       const kind: Kind = {
-        name,
+        number: kinds++,
         type,
         text: `select ${selection.text} ${from}`,
         width: selection.width,
@@ -142,7 +138,7 @@ export const createLookups = (
       }
       statement.kinds.push(kind)
       return async (key: Key): Promise<Record | undefined> => {
-        const item = { kind, value: lookup.value === undefined ? key : lookup.value(key) }
+        const item = { kind, value: type === 'bytea' ? bytes(String(key)) : key }
         const values = await (kind.isAlone ? kind.findAlone(item) : statement.findTogether(item))
         return values && selection.read(values)
       }

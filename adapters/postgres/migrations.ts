@@ -40,28 +40,24 @@ export class UnfitDatabaseError extends Error {
 export const migrate = async ({ write, transaction }: Driver): Promise<void> => {
   const before = requireUtf8(await readState(write))
   if (before.recorded && before.pending.length === 0) return requireWhole(before)
-  await transaction(
-    'migrate',
-    async run => {
-      await run('select pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.migrations])
-      const { recorded, applied, pending, searchPath } = await readState(run)
-      if (!recorded) {
-        await makeSchema(run, searchPath)
-        await run(`create table ${RECORD} (hash text primary key, applied_at timestamptz not null default now())`, [])
-        await record(run, applied)
-      }
-      await lockTables(
-        run,
-        pending.flatMap(({ statements }) => statements)
-      )
-      for (const migration of pending) {
-        for (const statement of migration.statements) await run(statement, [])
-        await record(run, [migration])
-      }
-      requireWhole(await readState(run))
-    },
-    { patient: true }
-  )
+  await transaction({ name: 'migrate', patient: true }, async run => {
+    await run('select pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.migrations])
+    const { recorded, applied, pending, searchPath } = await readState(run)
+    if (!recorded) {
+      await makeSchema(run, searchPath)
+      await run(`create table ${RECORD} (hash text primary key, applied_at timestamptz not null default now())`, [])
+      await record(run, applied)
+    }
+    await lockTables(
+      run,
+      pending.flatMap(({ statements }) => statements)
+    )
+    for (const migration of pending) {
+      for (const statement of migration.statements) await run(statement, [])
+      await record(run, [migration])
+    }
+    requireWhole(await readState(run))
+  })
 }
 
 const record = (run: Run, migrations: readonly Migration[]): Promise<unknown> =>
@@ -138,20 +134,7 @@ export const requireSchema = async ({ write }: Driver): Promise<void> => {
 }
 
 /** What the database has of the service. */
-interface State {
-  readonly encoding: string
-  readonly searchPath: string
-  /** Whether the service's own record is there. If not, `applied` is what earlier versions have recorded. */
-  readonly recorded: boolean
-  readonly applied: readonly Migration[]
-  readonly pending: readonly Migration[]
-  /** Whether a later version of the service has applied migrations that this one does not know. */
-  readonly later: boolean
-  /** The tables that are not in the search path, and that no pending migration makes. */
-  readonly absent: readonly string[]
-  /** Whether a copy into the database was begun and is not whole. */
-  readonly halfCopied: boolean
-}
+type State = Awaited<ReturnType<typeof readState>>
 
 /** The tables of $1 that are not in the search path. */
 export const ABSENT = `array_to_string(array(
@@ -173,7 +156,7 @@ select from pg_attribute join pg_class c on c.oid = attrelid join pg_namespace n
 where nspname || '.' || relname = '${SHARED}' and attname = 'hash'
   and has_schema_privilege(n.oid, 'usage') and has_column_privilege(c.oid, attnum, 'select')`
 
-export const readState = async (run: Run): Promise<State> => {
+export const readState = async (run: Run) => {
   const [[encoding, searchPath, recorded, names] = []] = await run(STATE, [TABLES.join()])
   const notThere = String(names).split(',').filter(Boolean)
   const from = recorded === true ? RECORD : (await run(FIND_SHARED, [])).length > 0 && SHARED
@@ -188,11 +171,15 @@ export const readState = async (run: Run): Promise<State> => {
   return {
     encoding: String(encoding),
     searchPath: String(searchPath),
+    // Whether the service's own record is there. If not, `applied` is what earlier versions have recorded.
     recorded: recorded === true,
     applied,
     pending,
+    // Whether a later version of the service has applied migrations that this one does not know.
     later: recorded === true && hashes.length > known.length,
+    // The tables that are not in the search path, and that no pending migration makes.
     absent: notThere.filter(name => !tablesMadeBy(pending).includes(name)),
+    // Whether a copy into the database was begun and is not whole.
     halfCopied: recordedRows.length > hashes.length
   }
 }

@@ -84,7 +84,7 @@ export const lackAfter = (error: unknown): NameIndexLack => {
 export const makeNameIndex = async ({ write, transaction }: Driver): Promise<NameIndexLack | undefined> => {
   try {
     const lack = await findNameIndex(write)
-    return lack === EASILY_MADE ? await transaction('name index', make) : lack
+    return lack === EASILY_MADE ? await transaction({ name: 'name index' }, make) : lack
   } catch (error) {
     return lackAfter(error)
   }

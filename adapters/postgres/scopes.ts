@@ -3,7 +3,7 @@ import type { ScopeStore } from '../../core/ports.js'
 import type { Driver } from './connection/driver.js'
 import type { Lookups } from './lookups.js'
 import { scopes } from './schema.js'
-import { readAll, requested, selection } from './sql.js'
+import { anyRow, readAll, requested, selection } from './sql.js'
 
 const columns = getTableColumns(scopes)
 const scope = selection(columns)
@@ -22,8 +22,6 @@ export const createScopeStore = ({ write }: Pick<Driver, 'write'>, lookups: Look
   },
 
   find: lookups.create({
-    name: 'scope',
-    statement: 'scope',
     selection: scope,
     from: 'from scope where name = $1',
     type: 'text'
@@ -33,7 +31,5 @@ export const createScopeStore = ({ write }: Pick<Driver, 'write'>, lookups: Look
     return readAll(scope, await write(LIST, []))
   },
 
-  async remove(name) {
-    return (await write('delete from scope where name = $1 returning true', [name])).length > 0
-  }
+  remove: name => anyRow(write('delete from scope where name = $1 returning true', [name]))
 })

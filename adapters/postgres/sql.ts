@@ -55,6 +55,15 @@ export const mapped = <Read, Record>(
 export const readAll = <Record>(selected: Selection<Record>, rows: readonly unknown[][]): readonly Record[] =>
   rows.map(values => selected.read(values))
 
+/** Whether the statement returned a row. */
+export const anyRow = async (rows: Promise<readonly unknown[]>): Promise<boolean> => (await rows).length > 0
+
+/** The statement that makes this change and tells, to {@link countOf}, of how many rows. */
+export const counting = (change: string): string =>
+  `with changed as (${change} returning true) select count(*)::int4 from changed`
+
+export const countOf = async (rows: Promise<readonly unknown[][]>): Promise<number> => Number((await rows)[0]?.[0])
+
 /** Two selections beside each other. */
 export const joined = <First, Second>(
   first: Selection<First>,

@@ -7,7 +7,18 @@ import type { Driver, Value } from './connection/driver.js'
 import { BEGIN_GRANT, BEHIND_GRANT, beginGrant, grant } from './grants.js'
 import type { Lookups } from './lookups.js'
 import { grants, tokens } from './schema.js'
-import { bytes, type Columns, joined, mapped, requested, type Selection, selection } from './sql.js'
+import {
+  anyRow,
+  bytes,
+  type Columns,
+  counting,
+  countOf,
+  joined,
+  mapped,
+  requested,
+  type Selection,
+  selection
+} from './sql.js'
 
 const { grantId, revokedAt: _revokedAt, spentAt, nonce, ...issued } = getTableColumns(tokens)
 const { scopes, issuedAt, expiresAt } = issued
@@ -59,8 +70,8 @@ export interface Spending {
 
 /**
  * Codes, or refresh tokens, that are spent at the same time share one statement. A grant is locked before its code or token,
- * because the removal of grants locks in this order too. Codes and tokens are marked in the order of their grants, as no connection joins but by
- * nested loops (connection/). Where a concurrent statement has a row locked, PostgreSQL waits for it and evaluates again
+ * because the removal of grants locks in this order too. The plans have nested loops alone (connection/planning.ts), so that codes and tokens
+ * are marked in the order in which `held` lists them. Where a concurrent statement has a row locked, PostgreSQL waits for it and evaluates again
  * whether the row can be spent, on the row as that statement left it.
  */
 export const createSpending = (
@@ -105,14 +116,11 @@ const ROTATION: Spending = {
 const NONCES_PER_STATEMENT = 5000
 
 // `skip locked`: a locked token is left to the next sweep, because waiting for it would end this one (55P03).
-const ERASE_NONCES = `
-with erased as (
+const ERASE_NONCES = counting(`
   update token set nonce = null where access_digest in (
     select access_digest from token where nonce is not null and spent_at < $1
     order by spent_at, access_digest limit $2 for update skip locked
-  ) returning true
-)
-select count(*)::int4 from erased`
+  )`)
 
 export const createTokenStore = ({ write }: Pick<Driver, 'write'>, lookups: Lookups): TokenStore => {
   const rotate = createSpending(write, ROTATION)
@@ -120,25 +128,21 @@ export const createTokenStore = ({ write }: Pick<Driver, 'write'>, lookups: Look
     async insert(token, generation) {
       const sweepAt = latest(token.expiresAt, token.refreshExpiresAt)
       const values: readonly Value[] = [...beginGrant(token.grant, generation, sweepAt), ...login.lists([token])]
-      return (await write(INSERT, values)).length > 0
+      return anyRow(write(INSERT, values))
     },
 
     findByAccess: lookups.create({
-      name: 'token_by_access',
-      statement: 'read',
+      group: 'read',
       selection: access,
       from: `from token where access_digest = $1 and ${IS_LIVE}`,
-      type: 'bytea',
-      value: bytes
+      type: 'bytea'
     }),
 
     findByRefresh: lookups.create({
-      name: 'token_by_refresh',
-      statement: 'token',
+      group: 'token request',
       selection: refresh,
       from: 'from token join "grant" on "grant".id = token.grant_id where token.refresh_digest = $1',
-      type: 'bytea',
-      value: bytes
+      type: 'bytea'
     }),
 
     rotate: (digest, { at, nonce }, successor) => rotate({ ...successor, spent: digest, spentAt: at, nonce }),
@@ -151,8 +155,7 @@ export const createTokenStore = ({ write }: Pick<Driver, 'write'>, lookups: Look
       let total = 0
       let erased: number
       do {
-        const [row] = await write(ERASE_NONCES, [at, NONCES_PER_STATEMENT])
-        erased = Number(row?.[0])
+        erased = await countOf(write(ERASE_NONCES, [at, NONCES_PER_STATEMENT]))
         total += erased
       } while (erased === NONCES_PER_STATEMENT)
       return total

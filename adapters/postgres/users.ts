@@ -5,7 +5,7 @@ import type { Driver } from './connection/driver.js'
 import { inOrder, insertAlone, removeGrantsInPieces, revokeGrantsInPieces } from './long-writes.js'
 import type { Lookups } from './lookups.js'
 import { users } from './schema.js'
-import { mapped, type Row, readAll, requested, selection } from './sql.js'
+import { anyRow, mapped, type Row, readAll, requested, selection } from './sql.js'
 
 const columns = getTableColumns(users)
 const { id: _generated, generation: _initial, ...stored } = columns
@@ -42,10 +42,11 @@ returning id::bigint`
 
 const REVOKE_GRANTS = 'update "grant" set revoked_at = $2 where user_id = $1 and revoked_at is null'
 
+const REMOVE = 'delete from "user" where username = $1 returning true'
+
 export const createUserStore = ({ write, transaction }: Driver, lookups: Lookups): UserStore => {
   const findByUsername = lookups.create({
-    name: 'user_by_name',
-    statement: 'token',
+    group: 'token request',
     selection: user,
     from: 'from "user" where username = $1',
     type: 'text'
@@ -54,17 +55,13 @@ export const createUserStore = ({ write, transaction }: Driver, lookups: Lookups
   const endEveryGrant = async (username: string, at: Date, password?: PasswordHash): Promise<boolean> => {
     const found = await findByUsername(username)
     if (found !== undefined) await revokeGrantsInPieces(write, 'user_id', found.id, at)
-    return transaction(
-      'user.revoke',
-      async run => {
-        const [[id] = []] = await run(END_LOGINS, [username, password?.hash ?? null, password?.salt ?? null])
-        if (id === undefined) return false
-        // A separate statement: it sees the grants of every login for which the first statement had to wait.
-        await run(REVOKE_GRANTS, [Number(id), at])
-        return true
-      },
-      { patient: true }
-    )
+    return transaction({ name: 'user.revoke', patient: true }, async run => {
+      const [[id] = []] = await run(END_LOGINS, [username, password?.hash ?? null, password?.salt ?? null])
+      if (id === undefined) return false
+      // A separate statement: it sees the grants of every login for which the first statement had to wait.
+      await run(REVOKE_GRANTS, [Number(id), at])
+      return true
+    })
   }
 
   return {
@@ -79,8 +76,6 @@ export const createUserStore = ({ write, transaction }: Driver, lookups: Lookups
     },
 
     find: lookups.create({
-      name: 'user',
-      statement: 'user',
       selection: user,
       from: 'from "user" where id = $1',
       type: 'bigint'
@@ -92,9 +87,7 @@ export const createUserStore = ({ write, transaction }: Driver, lookups: Lookups
       return readAll(user, await write(LIST, [after, limit]))
     },
 
-    async rehash(id, verified, { hash, salt }) {
-      return (await write(REHASH, [id, hash, salt, verified.hash, verified.salt])).length > 0
-    },
+    rehash: (id, verified, { hash, salt }) => anyRow(write(REHASH, [id, hash, salt, verified.hash, verified.salt])),
 
     setPassword: (username, password, at) => endEveryGrant(username, at, password),
 
@@ -103,11 +96,7 @@ export const createUserStore = ({ write, transaction }: Driver, lookups: Lookups
     async remove(username) {
       const found = await findByUsername(username)
       if (found !== undefined) await removeGrantsInPieces({ transaction }, 'user_id', found.id)
-      return transaction(
-        'user.remove',
-        async run => (await run('delete from "user" where username = $1 returning true', [username])).length > 0,
-        { patient: true }
-      )
+      return transaction({ name: 'user.remove', patient: true }, run => anyRow(run(REMOVE, [username])))
     }
   }
 }

@@ -8,12 +8,14 @@ export type Value = string | number | boolean | Date | Uint8Array | null
  */
 export type Run = (text: string, values: readonly Value[]) => Promise<unknown[][]>
 
-export interface TransactionOptions {
+export interface Transaction {
+  /** Calls that lock the same tables have the same name. */
+  readonly name: string
   /**
    * True for work that may take minutes and that no request waits for: an operator has started it, or housekeeping. The
    * usual time limits do not apply.
    */
-  readonly patient: boolean
+  readonly patient?: boolean
   /** How long it may take in all, in milliseconds. By default as long as one of its statements. */
   readonly milliseconds?: number
 }
@@ -56,11 +58,10 @@ export interface Driver {
   /** For the check of whether the database can be used. It goes before every other statement that waits. */
   readonly probe: Run
   /**
-   * The statements that `work` runs take effect together or not at all. `work` may run again after a deadlock. Calls
-   * that lock the same tables have the same `name`.
+   * The statements that `work` runs take effect together or not at all. `work` may run again after a deadlock.
    */
-  transaction<T>(name: string, work: (run: Run) => Promise<T>, options?: TransactionOptions): Promise<T>
-  /** The whole database as a tar, for {@link restoreFolder}. Undefined for a server. */
+  transaction<T>(transaction: Transaction, work: (run: Run) => Promise<T>): Promise<T>
+  /** The whole database as a tar, for `restoreEmbedded`. Undefined for a server. */
   readonly backup: (() => Promise<AsyncIterable<Uint8Array>>) | undefined
   close(): Promise<void>
 }

@@ -18,11 +18,6 @@ export interface OpeningOptions {
   readonly onEnd: () => void
 }
 
-export interface Opened {
-  readonly client: Client
-  readonly address: ServerAddress
-}
-
 type Parameters = Readonly<Record<string, string | number>>
 
 const PARAMETERS: Parameters = { application_name: 'heroes', TimeZone: 'UTC', DateStyle: 'ISO' }
@@ -36,7 +31,7 @@ interface Way {
 }
 
 /** Opens a connection to the first host that is good enough. Rejects with the error that says most of why there is none. */
-export const openOnFirst = async (hosts: Hosts, options: OpeningOptions): Promise<Opened> => {
+export const openOnFirst = async (hosts: Hosts, options: OpeningOptions) => {
   let failure: unknown
   for (const address of hosts.inOrder()) {
     for (const encryption of encryptionsFor(hosts.tls, address)) {

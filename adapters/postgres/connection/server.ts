@@ -64,11 +64,8 @@ export const connectServer = (url: string, options: ServerOptions): Driver => {
     read: runOn(forLookups, false),
     write: runOn(forOthers, false),
     probe: runOn(forLookups, true),
-    transaction: (
-      name,
-      work,
-      { patient, milliseconds = patient ? LIMITS.patient : LIMITS.call } = { patient: false }
-    ) => useInTime(forOthers, { name, milliseconds }, connection => transact(connection, patient, work)),
+    transaction: ({ name, patient = false, milliseconds = patient ? LIMITS.patient : LIMITS.call }, work) =>
+      useInTime(forOthers, { name, milliseconds }, connection => transact(connection, patient, work)),
     backup: undefined,
     connections() {
       const { busy, idle } = forLookups.connections()

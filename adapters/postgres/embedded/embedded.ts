@@ -33,7 +33,7 @@ export const openFolder = async (folder: string, onStatement?: Observer['onState
       read: run,
       write: run,
       probe: run,
-      async transaction(_name, work) {
+      async transaction(_, work) {
         const engine = await current()
         return translated(engine, () => engine.transaction(transaction => work(runOn(engine, transaction))))
       },
@@ -54,10 +54,10 @@ export const openFolder = async (folder: string, onStatement?: Observer['onState
 }
 
 /**
- * Makes a database in the folder of a tar that {@link openFolder}'s `backup` gave. Rejects with a {@link FolderError} when
+ * Makes a database in the folder of a tar that `backup` gave. Rejects with a {@link FolderError} when
  * the folder has a database, or cannot be used, and when the tar holds none; nothing is made then.
  */
-export const restoreFolder = async (folder: string, backup: Blob): Promise<void> => {
+export const restoreEmbedded = async (folder: string, backup: Blob): Promise<void> => {
   const absolute = resolve(folder)
   const unlock = await orUnusable(absolute, () => lockFolder(absolute))
   try {
@@ -87,10 +87,10 @@ const shortenLog = async (run: Run): Promise<void> => {
 }
 
 /**
- * Whether anything lies where {@link openFolder} has its database. Rejects with a {@link FolderError} when that cannot be
+ * Whether there is a database in the folder, whole or not. Changes nothing. Rejects with a {@link FolderError} when that cannot be
  * told, and when nothing lies there and nothing can be made there.
  */
-export const hasDatabase = (folder: string): Promise<boolean> => {
+export const hasEmbedded = (folder: string): Promise<boolean> => {
   const absolute = resolve(folder)
   return orUnusable(absolute, async () => {
     if (isThere(join(absolute, 'postgres'))) return true

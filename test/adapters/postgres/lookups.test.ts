@@ -42,10 +42,9 @@ const open = () => {
   const shared = connection()
   const pool = connection()
   const lookups = createLookups({ read: shared.run, write: pool.run })
-  const find = (name: string, statement: string) =>
+  const find = (name: string, group?: string) =>
     lookups.create<number, string>({
-      name,
-      statement,
+      ...(group !== undefined && { group }),
       type: 'bigint',
       selection: {
         text: name,
@@ -57,7 +56,7 @@ const open = () => {
       },
       from: 'from it where key = $1'
     })
-  return { shared, pool, token: find('token', 'read'), hero: find('hero', 'read'), client: find('client', 'client') }
+  return { shared, pool, token: find('token', 'read'), hero: find('hero', 'read'), client: find('client') }
 }
 
 t.test('look-ups of one turn leave together, in one statement for each group of kinds that share one', async t => {

@@ -113,7 +113,7 @@ t.test('no statement reads a table whole, except the lists of clients and of sco
     read: noting(driver.read),
     write: noting(driver.write),
     probe: driver.probe,
-    transaction: (name, work, options) => driver.transaction(name, run => work(noting(run)), options),
+    transaction: (transaction, work) => driver.transaction(transaction, run => work(noting(run))),
     close: driver.close
   }
   const lookups = createLookups(noted)

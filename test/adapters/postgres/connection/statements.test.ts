@@ -79,7 +79,7 @@ t.test('every answer goes to its own caller while plans become invalid', async t
     async id => {
       const run = [driver.read, driver.write][id % 2]
       const [row] =
-        id % 3 ? ((await run?.(FIND, [id])) ?? []) : await driver.transaction('find', run => run(FIND, [id]))
+        id % 3 ? ((await run?.(FIND, [id])) ?? []) : await driver.transaction({ name: 'find' }, run => run(FIND, [id]))
       return row?.[1]
     },
     async answered => {

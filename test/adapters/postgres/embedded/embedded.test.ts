@@ -217,7 +217,7 @@ t.test('a crashed engine answers `unavailable`, and goes on with all stored data
   await t.rejects(crash(write), unavailable)
   await t.rejects(write('insert into kept values (2)', []), unavailable)
   await t.rejects(
-    transaction('insert', run => run('insert into kept values (3)', [])),
+    transaction({ name: 'insert' }, run => run('insert into kept values (3)', [])),
     unavailable,
     'no second start at once'
   )
