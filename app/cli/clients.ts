@@ -96,28 +96,20 @@ export const clientCommands = ({ terminal, show }: CommandContext): readonly Com
     description: 'lists the clients',
     example: 'client list --json',
     action: (options: JsonOption) =>
-      show(
-        options,
-        async useCases => {
-          const found = await useCases.listClients()
-          return [found.map(toJson), toLines(found)]
-        },
-        { reads: true }
-      )
+      show({ ...options, reads: true }, async useCases => {
+        const found = await useCases.listClients()
+        return [found.map(toJson), toLines(found)]
+      })
   },
   {
     words: 'show <id>',
     description: 'shows a client',
     example: 'client show shop',
     action: (id: string, options: JsonOption) =>
-      show(
-        options,
-        async useCases => {
-          const client = await useCases.findClient(id)
-          return [toJson(client), toLines([client])]
-        },
-        { reads: true }
-      )
+      show({ ...options, reads: true }, async useCases => {
+        const client = await useCases.findClient(id)
+        return [toJson(client), toLines([client])]
+      })
   },
   {
     words: 'set <id>',

@@ -62,8 +62,8 @@ export const runCommand = async (
     refuse,
     print,
     withUseCases: (work, access) => administer(env, stderr, work, access),
-    show: (options, work, access) =>
-      administer(env, stderr, async (useCases, lacks) => print(options, await work(useCases, lacks)), access)
+    show: (options, work) =>
+      administer(env, stderr, async (useCases, lacks) => print(options, await work(useCases, lacks)), options)
   }
   let help = ''
   const program = new Command('heroes')
@@ -122,14 +122,10 @@ const serviceCommands = ({ env, terminal, show }: CommandContext, openApi: OpenA
     description: 'applies pending migrations',
     example: 'migrate',
     action: (options: JsonOption) =>
-      show(
-        options,
-        async (_useCases, lacks) => {
-          const lines = lacks.map(lacksNameIndex).map(({ message, advice }) => `But ${message}; ${advice}`)
-          return [{ upToDate: true }, ['The database is up to date.', ...lines]]
-        },
-        { migrates: true }
-      )
+      show({ ...options, migrates: true }, async (_useCases, lacks) => {
+        const lines = lacks.map(lacksNameIndex).map(({ message, advice }) => `But ${message}; ${advice}`)
+        return [{ upToDate: true }, ['The database is up to date.', ...lines]]
+      })
   },
   {
     words: 'openapi',

@@ -21,7 +21,7 @@ export interface CommandContext {
   /** Writes to stdout, with unsafe characters escaped. Rejects when that is not possible. */
   print(options: JsonOption, output: Output): Promise<void>
   /** Runs `work` as {@link withUseCases} does, and prints what it resolves to. */
-  show(options: JsonOption, work: Work<Output>, access?: Access): Promise<void>
+  show(options: JsonOption & Access, work: Work<Output>): Promise<void>
   /** Writes one line to stderr that begins `heroes: `. Unsafe characters are escaped. */
   refuse(reason: string): void
 }

@@ -7,15 +7,11 @@ export const scopeCommands = ({ show }: CommandContext): readonly CommandEntry[]
     description: 'lists the scopes that have words',
     example: 'scope list',
     action: (options: JsonOption) =>
-      show(
-        options,
-        async useCases => {
-          const found = await useCases.listScopeTexts()
-          const rows = found.map(({ name, text }) => [name, text])
-          return [found, toTable(['SCOPE', 'TEXT'], rows, 'No scope has words.')]
-        },
-        { reads: true }
-      )
+      show({ ...options, reads: true }, async useCases => {
+        const found = await useCases.listScopeTexts()
+        const rows = found.map(({ name, text }) => [name, text])
+        return [found, toTable(['SCOPE', 'TEXT'], rows, 'No scope has words.')]
+      })
   },
   {
     words: 'set <name> <text>',

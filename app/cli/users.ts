@@ -12,16 +12,12 @@ export const userCommands = (context: CommandContext): readonly CommandEntry[] =
     description: 'lists the users',
     example: 'user list --json',
     action: (options: JsonOption) =>
-      context.show(
-        options,
-        async useCases => {
-          const found: NamedUser[] = []
-          for await (const users of pages(useCases, 1000)) found.push(...users)
-          const rows = found.map(({ id, username }) => [String(id), username])
-          return [found, toTable(['ID', 'USERNAME'], rows, 'No users are registered.')]
-        },
-        { reads: true }
-      )
+      context.show({ ...options, reads: true }, async useCases => {
+        const found: NamedUser[] = []
+        for await (const users of pages(useCases, 1000)) found.push(...users)
+        const rows = found.map(({ id, username }) => [String(id), username])
+        return [found, toTable(['ID', 'USERNAME'], rows, 'No users are registered.')]
+      })
   },
   {
     words: 'add <name>',
