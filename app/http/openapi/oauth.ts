@@ -69,3 +69,19 @@ export const pageAnswer = (description: string, headers: readonly HeaderName[] =
   type: 'text/html',
   headers
 })
+
+/** The fields with which a person logs in. */
+export const loginFields = {
+  username: optionalText('The name of the user.', 'ada'),
+  password: optionalSecret('The password.', 'correct horse')
+}
+
+/** How a page answers a login that fails. */
+export const loginFailures = {
+  403: pageAnswer('The username or the password is wrong: the form again. Or a page: another website sent this form.'),
+  429: pageAnswer('Too many logins were tried: the form again, which says when to come back.', [
+    ...OF_PERSONAL_PAGES,
+    'Retry-After'
+  ]),
+  default: pageAnswer('Any other failure: a page that says what is wrong.')
+}

@@ -4,8 +4,7 @@ import { type Form, formOf } from '../bodies/forms.js'
 import { originOf } from '../client-address.js'
 import type { Http } from '../http.js'
 import { ErrorBody } from '../openapi/answers.js'
-import { OF_PERSONAL_PAGES } from '../openapi/headers.js'
-import { language, optionalSecret, optionalText, pageAnswer } from '../openapi/oauth.js'
+import { language, loginFailures, loginFields, optionalSecret, optionalText, pageAnswer } from '../openapi/oauth.js'
 import type { Operation } from '../openapi/operation.js'
 import { refuseFormsOfOtherSites } from '../other-sites.js'
 import { type AccountProblem, accountPage, accountSignInPage, FIELDS, type Wanted } from '../pages/account-page.js'
@@ -33,8 +32,7 @@ const CHANGE: Operation = {
     'browser that sends the form for another site is refused.',
   headers: language,
   form: Type.Object({
-    username: optionalText('The name of the user.', 'ada'),
-    password: optionalSecret('The password.', 'correct horse'),
+    ...loginFields,
     end: optionalText('The id of a login to end. It may be repeated.', 'Zk3Vq0pTn8LwYc5RbXs7HdJf2MgKa9Ue'),
     end_all: optionalText('Of any value: every login ends.', 'yes'),
     new_password: optionalSecret('The new password, which ends every login.', 'battery staple')
@@ -42,14 +40,7 @@ const CHANGE: Operation = {
   bodyExamples: { 'To see the logins': { username: 'ada', password: 'correct horse' } },
   answers: {
     200: pageAnswer('The logins, and what was done.'),
-    403: pageAnswer(
-      'The username or the password is wrong: the form again. Or a page: another website sent this form.'
-    ),
-    429: pageAnswer('Too many logins were tried: the form again, which says when to come back.', [
-      ...OF_PERSONAL_PAGES,
-      'Retry-After'
-    ]),
-    default: pageAnswer('Any other failure: a page that says what is wrong.')
+    ...loginFailures
   },
   refusals: { ...formRefusals, ...storeRefusals, tooManyHashes: () => refusals.tooManyHashes() }
 }

@@ -1,17 +1,11 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import {
-  type Authorization,
-  type AuthorizationRequest,
-  DomainError,
-  refusals,
-  type UseCases
-} from '../../../core/index.js'
+import { type AuthorizationRequest, DomainError, refusals, type UseCases } from '../../../core/index.js'
 import { type Form, formOf, parseForm, queryString, requireShort } from '../bodies/forms.js'
 import { originOf } from '../client-address.js'
 import type { Http } from '../http.js'
-import { OF_PAGES, OF_PERSONAL_PAGES } from '../openapi/headers.js'
-import { language, optionalSecret, optionalText, pageAnswer, text } from '../openapi/oauth.js'
+import { OF_PAGES } from '../openapi/headers.js'
+import { language, loginFailures, loginFields, optionalText, pageAnswer, text } from '../openapi/oauth.js'
 import type { Answer, Operation } from '../openapi/operation.js'
 import { refuseFormsOfOtherSites } from '../other-sites.js'
 import { type LoginFailure, loginFailureOf } from '../pages/credentials.js'
@@ -107,8 +101,7 @@ const LOG_IN: Operation = {
   headers: language,
   form: Type.Object({
     ...Type.Partial(Type.Object(parameters)).properties,
-    username: optionalText('The name of the user.', 'ada'),
-    password: optionalSecret('The password.', 'correct horse'),
+    ...loginFields,
     cancel: optionalText('Of any value: the person goes back to the client without a login.', 'yes')
   }),
   bodyExamples: {
@@ -122,14 +115,7 @@ const LOG_IN: Operation = {
   },
   answers: {
     302: redirected('`code`; or with ', ', or `access_denied` where the person cancelled.'),
-    403: pageAnswer(
-      'The username or the password is wrong: the form again. Or a page: another website sent this form.'
-    ),
-    429: pageAnswer('Too many logins were tried: the form again, which says when to come back.', [
-      ...OF_PERSONAL_PAGES,
-      'Retry-After'
-    ]),
-    default: pageAnswer('Any other failure: a page that says what is wrong.')
+    ...loginFailures
   },
   refusals: {
     ...formRefusals,
@@ -150,23 +136,21 @@ export const authorizeRoutes = (
    * Checks an authorization request. Undefined when the client has been told by redirect what is wrong with it. Throws
    * when there is no redirect URI to trust.
    */
-  const check = async (
-    parameters: Form,
-    username: string,
-    reply: FastifyReply
-  ): Promise<CheckedRequest | undefined> => {
+  const check = async (parameters: Form, username: string, reply: FastifyReply) => {
     requireEchoable(parameters, username)
     if (parameters.has('code') && !parameters.has('response_type')) throw tokenRequest()
-    const request = authorizationRequest(parameters)
-    const { client, redirectUri } = await useCases.resolveRedirect(request)
-    const { state } = request
+    const wanted = authorizationRequest(parameters)
+    const { client, redirectUri } = await useCases.resolveRedirect(wanted)
+    const { state } = wanted
+    /** Redirects the person to the client with the answer, the state and the issuer. */
     const redirect = (answer: Readonly<Record<string, string>>): void => {
       const query = new URLSearchParams({ ...answer, ...(state !== undefined && { state }), iss: publicUrl() })
       reply.code(302).headers(REDIRECT_HEADERS).header('location', withQuery(redirectUri, query)).send()
     }
     try {
-      const authorization = useCases.judgeRequest(client, request)
+      const authorization = useCases.judgeRequest(client, wanted)
       const { scopes } = authorization
+      /** Answers with the login page. */
       const show = async (status: number, failure?: LoginFailure): Promise<void> => {
         const words = await useCases.describeScopes(scopes)
         const language = languageFor(reply.request.headers['accept-language'])
@@ -217,14 +201,6 @@ export const authorizeRoutes = (
     )
   }
   http.register(pageRoutes(routes))
-}
-
-interface CheckedRequest {
-  readonly authorization: Authorization
-  /** Redirects the person to the client with `answer`, the state and the issuer. */
-  redirect(answer: Readonly<Record<string, string>>): void
-  /** Answers with the login page. */
-  show(status: number, failure?: LoginFailure): Promise<void>
 }
 
 /** The parameters of the query string. Empty ones are kept, since the form carries them as well. */
