@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { type Aggregator, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { type Events, grantTypes, type SecurityEvent } from '../../core/index.js'
 import type { Composition } from '../compose.js'
 import type { Database } from '../database.js'
@@ -50,6 +50,9 @@ const ENDED: Partial<Record<SecurityEvent['event'], string>> = {
   'grant.revoked': 'revoked'
 }
 
+/** Of waits, in seconds. */
+const WAITS = [0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 4]
+
 /** prom-client's own gauges whose name ends as a counter's. Others have the same values by type. */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
 
@@ -77,60 +80,53 @@ export const createMetrics = () => {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers
   })
-  const tokens = new Counter({
-    name: 'heroes_tokens_issued_total',
-    help: 'Access tokens issued, by grant type.',
-    labelNames: ['grant_type'],
-    registers
-  })
-  const logins = new Counter({
-    name: 'heroes_logins_total',
-    help: 'Logins with a password that had an outcome.',
-    labelNames: ['outcome'],
-    registers
-  })
-  const ended = new Counter({
-    name: 'heroes_grants_ended_total',
-    help: 'Grants that ended before their time, by a client or because a code or refresh token was used again.',
-    labelNames: ['reason'],
-    registers
-  })
-  const unparsed = new Counter({
-    name: 'heroes_requests_unparsed_total',
-    help: 'What the parser of HTTP refused, so that it never became a request.',
-    labelNames: ['status'],
-    registers
-  })
+  const counter = <Label extends string>(name: string, help: string, label: Label) =>
+    new Counter({ name, help, labelNames: [label], registers })
+  const histogram = (name: string, help: string, buckets: number[]) => new Histogram({ name, help, buckets, registers })
+  /** `read` is asked whenever the metrics are. */
+  const gauge = (name: string, help: string, read: () => number | Promise<number>, aggregator: Aggregator = 'sum') =>
+    new Gauge({
+      name,
+      help,
+      aggregator,
+      registers,
+      async collect() {
+        this.set(await read())
+      }
+    })
+  const tokens = counter('heroes_tokens_issued_total', 'Access tokens issued, by grant type.', 'grant_type')
+  const logins = counter('heroes_logins_total', 'Logins with a password that had an outcome.', 'outcome')
+  const ended = counter(
+    'heroes_grants_ended_total',
+    'Grants that ended before their time, by a client or because a code or refresh token was used again.',
+    'reason'
+  )
+  const unparsed = counter(
+    'heroes_requests_unparsed_total',
+    'What the parser of HTTP refused, so that it never became a request.',
+    'status'
+  )
   // A series that begins at 0 shows its first event to rate() and increase().
   for (const outcome of Object.values(LOGINS)) logins.inc({ outcome }, 0)
   for (const reason of Object.values(ENDED)) ended.inc({ reason }, 0)
   for (const grant_type of grantTypes) tokens.inc({ grant_type }, 0)
   for (const status of [400, 408, 431]) unparsed.inc({ status }, 0)
-  const hashWait = new Histogram({
-    name: 'heroes_hash_wait_seconds',
-    help: 'Seconds that a password hash waited for its turn.',
-    buckets: [0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 4],
-    registers
-  })
-  const batches = new Histogram({
-    name: 'heroes_lookup_batch_size',
-    help: 'Look-ups that travelled to PostgreSQL together.',
-    buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
-    registers
-  })
-
-  const databaseWait = new Histogram({
-    name: 'heroes_database_wait_seconds',
-    help: 'Seconds that a call waited for a connection to PostgreSQL.',
-    buckets: [0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 4],
-    registers
-  })
-  const statements = new Histogram({
-    name: 'heroes_statement_seconds',
-    help: 'Seconds from the sending of a statement to its answer.',
-    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
-    registers
-  })
+  const hashWait = histogram('heroes_hash_wait_seconds', 'Seconds that a password hash waited for its turn.', WAITS)
+  const batches = histogram(
+    'heroes_lookup_batch_size',
+    'Look-ups that travelled to PostgreSQL together.',
+    [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
+  )
+  const databaseWait = histogram(
+    'heroes_database_wait_seconds',
+    'Seconds that a call waited for a connection to PostgreSQL.',
+    WAITS
+  )
+  const statements = histogram(
+    'heroes_statement_seconds',
+    'Seconds from the sending of a statement to its answer.',
+    [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
+  )
   new Gauge({
     name: 'heroes_build_info',
     help: 'Always 1, with the version of the service.',
@@ -178,23 +174,13 @@ export const createMetrics = () => {
 
     /** Begins to show what only the parts of the service know. */
     watch({ hashesWaiting, linesDropped, database }: Watched): void {
-      new Gauge({
-        name: 'heroes_hash_queue_length',
-        help: 'Password hashes that wait for their turn.',
-        registers,
-        collect() {
-          this.set(hashesWaiting())
-        }
-      })
-      new Gauge({
-        name: 'heroes_database_up',
-        help: 'Whether the database can be used, as /health/ready judges it: 1, or 0.',
-        aggregator: 'min',
-        registers,
-        async collect() {
-          this.set(Number(await isUp(database.check)))
-        }
-      })
+      gauge('heroes_hash_queue_length', 'Password hashes that wait for their turn.', hashesWaiting)
+      gauge(
+        'heroes_database_up',
+        'Whether the database can be used, as /health/ready judges it: 1, or 0.',
+        async () => Number(await isUp(database.check)),
+        'min'
+      )
       new Counter({
         name: 'heroes_log_lines_dropped_total',
         help: 'Lines of the log that nobody read in time.',
@@ -213,15 +199,12 @@ export const createMetrics = () => {
           for (const [state, count] of Object.entries(database.connections() ?? {})) this.set({ state }, count)
         }
       })
-      new Gauge({
-        name: 'heroes_clock_offset_seconds',
-        help: "Seconds by which the database's clock is ahead of this machine's.",
-        aggregator: 'average',
-        registers,
-        collect() {
-          this.set(database.clock?.offsetSeconds() ?? 0)
-        }
-      })
+      gauge(
+        'heroes_clock_offset_seconds',
+        "Seconds by which the database's clock is ahead of this machine's.",
+        () => database.clock?.offsetSeconds() ?? 0,
+        'average'
+      )
     },
 
     /** The metrics as values, to be added to those of other processes. */

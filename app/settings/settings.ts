@@ -50,12 +50,6 @@ export class UnusableSettingError extends Error {
   }
 }
 
-/** The name of a variable, and the setting that it resembles. */
-export interface Misspelt {
-  readonly name: string
-  readonly meant: string
-}
-
 /** Where a value is found in {@link Settings}: at the top, or in `policy`; `database` is made of its own five. */
 type Group = 'service' | 'policy' | 'database'
 
@@ -212,7 +206,8 @@ const read = (env: Environment, refuse: Refuse) => {
   }
 }
 
-const findMisspelt = (given: readonly string[]): readonly Misspelt[] => {
+/** Each with the setting that it resembles. */
+const findMisspelt = (given: readonly string[]) => {
   const names = Object.values(SETTINGS).map(({ name }) => name)
   return given.flatMap(name => {
     const meant = names.includes(name) ? undefined : names.find(setting => isMeant(name, setting))
@@ -239,15 +234,11 @@ export const readSettings = (env: Environment): Settings =>
     throw new SettingError(`${name} ${reason}`)
   })
 
-interface CheckedSettings {
-  /** With the defaults in place of the settings that are refused. */
-  readonly settings: Settings
-  /** Why each refused setting is refused, by its name. The reason continues a sentence that begins with the name. */
-  readonly refused: ReadonlyMap<string, string>
-}
-
-/** Reads and checks every setting, also after one that is refused. */
-export const checkSettings = (env: Environment): CheckedSettings => {
+/**
+ * Reads and checks every setting, also after one that is refused. In `settings` the defaults take the place of those. `refused`
+ * tells why by the name of the setting, with which the sentence begins.
+ */
+export const checkSettings = (env: Environment) => {
   const refused = new Map<string, string>()
   const settings = read(env, (name, reason, beside) => {
     // Of a value that was refused itself, nothing follows for others.
