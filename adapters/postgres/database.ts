@@ -24,13 +24,16 @@ export type { ServerOptions } from './connection/server.js'
 export type { ServerAddress, Tls } from './connection/socket.js'
 export type { CopiedTable, CopyOptions } from './copy.js'
 export { hasEmbedded, restoreEmbedded } from './embedded/embedded.js'
-export type { Inspection, Missing } from './inspection.js'
+export type { Missing } from './inspection.js'
 export { UnfitDatabaseError } from './migrations.js'
 export type { NameIndexLack } from './name-index.js'
 export { FolderError, FolderInUseError }
 
 /** An open database: the stores, and what a process needs to set it up, look after it and close it. */
 export type Database = Awaited<ReturnType<typeof openEmbedded>>
+
+/** What an operator may want to know of a database before a service relies on it. */
+export type Inspection = Awaited<ReturnType<Database['inspect']>>
 
 /**
  * Opens a database on a PostgreSQL server. While the server cannot be reached, every call on the database rejects with

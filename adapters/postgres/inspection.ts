@@ -3,9 +3,6 @@ import { StatementError } from './connection/errors.js'
 import { ABSENT, INDEXES, makeAny, RECORD, readState, TABLES, tablesChangedBy, tablesMadeBy } from './migrations.js'
 import { findNameIndex, lackAfter } from './name-index.js'
 
-/** What an operator may want to know of a database before a service relies on it. */
-export type Inspection = Awaited<ReturnType<typeof inspect>>
-
 /** A privilege on a table that the role lacks. */
 export interface Missing {
   readonly privilege: string

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { madeFolder } from '../support/embedded.js'
 import {
   ask,
   firstClient,
@@ -22,7 +23,7 @@ const run = async (t: Test, DATA_DIR: string, line: string) => {
 t.test(
   'commands on the embedded database take effect in the running service at once, also after one was killed',
   async t => {
-    const DATA_DIR = join(temporaryFolder(t), 'data')
+    const DATA_DIR = await madeFolder(t)
     const service = await serveProcess(t, { DATA_DIR })
     const { id, secret } = await firstClient(service)
     const headers = await logInAtFirst(service)
@@ -41,7 +42,7 @@ t.test(
     t.match(await run(t, DATA_DIR, 'user revoke grace'), { code: 0 })
     t.equal((await ask(`${service.url}/heroes`, { headers })).status, 401, 'the token is dead at once')
 
-    const path = join(DATA_DIR, '..', 'heroes.jsonl')
+    const path = join(temporaryFolder(t), 'heroes.jsonl')
     writeFileSync(path, Array.from({ length: 5000 }, (_, i) => `{"name":"Hero ${i}"}\n`).join(''))
     t.match(await run(t, DATA_DIR, `import ${path} --json`), {
       code: 0,
@@ -84,8 +85,8 @@ t.test(
 )
 
 t.test('a service without a socket says so and serves, and commands need it stopped', async t => {
-  const DATA_DIR = join(temporaryFolder(t), 'data')
-  mkdirSync(join(DATA_DIR, 'socket'), { recursive: true })
+  const DATA_DIR = await madeFolder(t)
+  mkdirSync(join(DATA_DIR, 'socket'))
   const service = await serveProcess(t, { DATA_DIR })
   t.match(service.output(), /"level":40[^\n]*commands need this service stopped/)
   t.equal((await ask(`${service.url}/health/ready`)).status, 200)

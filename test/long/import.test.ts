@@ -9,7 +9,7 @@ import { createDatabase } from '../support/postgres.js'
 import { ask, startProcess, temporaryFolder } from '../support/process.js'
 import { residentMemory } from '../support/resident.js'
 
-const HEROES = 100_000
+const HEROES = 40_000
 const USERS = 1_500
 const SAMPLE = 36
 
@@ -28,7 +28,7 @@ const written = (t: Test, name: string, lines: readonly string[]): string => {
   return path
 }
 
-t.test('an import of 100,000 heroes that is killed is finished by a second run, and each is stored once', async t => {
+t.test('an import of 40,000 heroes that is killed is finished by a second run, and each is stored once', async t => {
   const heroLines = Array.from({ length: HEROES }, (_, i) => JSON.stringify({ name: `Hero ${i} "ὈΔΥΣΣΕΎΣ"` }))
   for (const [name, lines] of [
     ['heroes.jsonl', heroLines],

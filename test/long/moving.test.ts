@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
@@ -6,13 +5,14 @@ import t, { type Test } from 'tap'
 import { compose } from '../../app/compose.js'
 import { readSettings } from '../../app/settings/settings.js'
 import type { UseCases } from '../../core/index.js'
+import { madeFolder } from '../support/embedded.js'
 import { createDatabase } from '../support/postgres.js'
 import { ask, logInAtFirst, serveProcess, startProcess, temporaryFolder } from '../support/process.js'
 import { basic, bearer } from '../support/service.js'
 import { blankRequest } from '../support/world.js'
 
-const HEROES = 100_000
-const LOGINS = 200
+const HEROES = 40_000
+const LOGINS = 60
 const BATCH = 1000
 
 /** Somebody who is logged in through a client of their own. */
@@ -49,7 +49,7 @@ const logIn = async (useCases: UseCases, number: number): Promise<Login> => {
 
 /** An embedded database with everything that is to be moved. */
 const createFolder = async (t: Test): Promise<{ readonly DATA_DIR: string; readonly logins: readonly Login[] }> => {
-  const DATA_DIR = join(temporaryFolder(t), 'data')
+  const DATA_DIR = await madeFolder(t)
   const { database, createUseCases } = await compose(readSettings({ DATA_DIR }))
   try {
     await database.migrate()
@@ -66,7 +66,7 @@ const createFolder = async (t: Test): Promise<{ readonly DATA_DIR: string; reado
 }
 
 t.test(
-  'a database of 100,000 heroes and 200 logins is copied to a server, and everybody is still logged in',
+  'a database of 40,000 heroes and 60 logins is copied to a server, and everybody is still logged in',
   async t => {
     const { DATA_DIR, logins } = await createFolder(t)
     const { url: DATABASE_URL, drop } = await createDatabase()
@@ -122,8 +122,7 @@ t.test(
 
 t.test('a backup under steady writes has every write that was acknowledged before it began', async t => {
   const folder = temporaryFolder(t)
-  const DATA_DIR = join(folder, 'data')
-  mkdirSync(DATA_DIR)
+  const DATA_DIR = await madeFolder(t)
   const service = await serveProcess(t, { DATA_DIR })
   const headers = await logInAtFirst(service)
   const acknowledged: string[] = []

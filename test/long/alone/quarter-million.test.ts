@@ -11,12 +11,12 @@ import { FORM_TYPE, JSON_TYPE, requestText } from '../../support/wire.js'
 import { ADA } from '../../support/world.js'
 
 const FIRST = 50_000
-const REQUESTS = 500_000
+const REQUESTS = 250_000
 /** By how much the memory may grow, as a part. */
 const MOST_MORE = 0.1
 const COLLECTIONS = 3
 
-t.test('after 500,000 mixed requests the process takes as much memory as after 50,000', async t => {
+t.test('after 250,000 mixed requests the process takes as much memory as after 50,000', async t => {
   const service = await serveDatabase(t, {
     NODE_OPTIONS: `--import=${import.meta.resolve('../../support/collect.mjs')}`
   })
