@@ -65,60 +65,56 @@ const createFolder = async (t: Test): Promise<{ readonly DATA_DIR: string; reado
   }
 }
 
-t.test(
-  'a database of 40,000 heroes and 60 logins is copied to a server, and everybody is still logged in',
-  async t => {
-    const { DATA_DIR, logins } = await createFolder(t)
-    const { url: DATABASE_URL, drop } = await createDatabase()
-    t.teardown(drop)
-    const sql = postgres(DATABASE_URL, { max: 1, onnotice: () => {} })
-    t.teardown(() => sql.end())
-    const copied = async (): Promise<number> => {
-      const [row] = await sql`select count(*)::int4 as count from hero`.catch(() => [])
-      return row?.count ?? 0
-    }
-
-    const killed = startProcess(t, ['copy', DATABASE_URL], { DATA_DIR })
-    while ((await copied()) < HEROES / 2) await sleep(5)
-    killed.child.kill('SIGKILL')
-    t.equal(await killed.ended, 'SIGKILL')
-    const refused = startProcess(t, ['serve'], { DATABASE_URL, PORT: '0' })
-    t.equal(await refused.ended, 1)
-    t.match(refused.output(), /^heroes: DATABASE_URL cannot be used: a copy into the database is not whole[^\n]*\n$/)
-    t.equal(await startProcess(t, ['copy', DATABASE_URL], { DATA_DIR }).ended, 1)
-
-    const begin = performance.now()
-    const again = startProcess(t, ['copy', DATABASE_URL, '--again', '--json'], { DATA_DIR })
-    t.equal(await again.ended, 0, again.output())
-    t.comment(`copied in ${Math.round(performance.now() - begin)} ms`)
-    t.match(JSON.parse(again.output()), { hero: HEROES, user: LOGINS, client: LOGINS, grant: LOGINS, token: LOGINS })
-
-    const { url } = await serveProcess(t, { DATABASE_URL, LOGIN_ATTEMPTS: '0' })
-    const post = (path: string, { id, secret }: Login, fields: Record<string, string>) =>
-      ask(`${url}${path}`, { headers: { ...basic(id, secret) }, body: new URLSearchParams(fields) })
-    const wrong: string[] = []
-    for (const [index, login] of logins.entries()) {
-      const { username, password, access, refresh } = login
-      const answers = [
-        await ask(`${url}/heroes/${index + 1}`, { headers: { ...bearer(access) } }),
-        await ask(`${url}/me`, { headers: { ...bearer(access) } }),
-        await post('/auth/token', login, { grant_type: 'refresh_token', refresh_token: refresh }),
-        await post('/auth/token', login, { grant_type: 'password', username, password })
-      ]
-      const [hero, me] = answers.map(({ body }) => JSON.parse(body))
-      if (answers.some(({ status }) => status !== 200))
-        wrong.push(`${username}: ${answers.map(({ status }) => status)}`)
-      if (me.id !== index + 1 || me.username !== username) wrong.push(`${username} has become ${JSON.stringify(me)}`)
-      if (hero.name !== `Hero ${index} "ὈΔΥΣΣΕΎΣ"`) wrong.push(`the hero ${index + 1} is ${hero.name}`)
-    }
-    t.strictSame(wrong, [], 'every password, secret, access and refresh token works, and ids are the same')
-    const [one] = logins
-    const created = await ask(`${url}/heroes`, { headers: { ...bearer(String(one?.access)) }, body: { name: 'New' } })
-    t.equal(created.status, 401, 'the access token that was refreshed has ended')
-    const fresh = await ask(`${url}/register`, { body: { username: 'new', password: 'a new one' } })
-    t.match(JSON.parse(fresh.body), { id: LOGINS + 1 }, 'the next id is free')
+t.test('a database of 40,000 heroes and 60 logins is copied to a server, and everybody is still logged in', async t => {
+  const { DATA_DIR, logins } = await createFolder(t)
+  const { url: DATABASE_URL, drop } = await createDatabase()
+  t.teardown(drop)
+  const sql = postgres(DATABASE_URL, { max: 1, onnotice: () => {} })
+  t.teardown(() => sql.end())
+  const copied = async (): Promise<number> => {
+    const [row] = await sql`select count(*)::int4 as count from hero`.catch(() => [])
+    return row?.count ?? 0
   }
-)
+
+  const killed = startProcess(t, ['copy', DATABASE_URL], { DATA_DIR })
+  while ((await copied()) < HEROES / 2) await sleep(5)
+  killed.child.kill('SIGKILL')
+  t.equal(await killed.ended, 'SIGKILL')
+  const refused = startProcess(t, ['serve'], { DATABASE_URL, PORT: '0' })
+  t.equal(await refused.ended, 1)
+  t.match(refused.output(), /^heroes: DATABASE_URL cannot be used: a copy into the database is not whole[^\n]*\n$/)
+  t.equal(await startProcess(t, ['copy', DATABASE_URL], { DATA_DIR }).ended, 1)
+
+  const begin = performance.now()
+  const again = startProcess(t, ['copy', DATABASE_URL, '--again', '--json'], { DATA_DIR })
+  t.equal(await again.ended, 0, again.output())
+  t.comment(`copied in ${Math.round(performance.now() - begin)} ms`)
+  t.match(JSON.parse(again.output()), { hero: HEROES, user: LOGINS, client: LOGINS, grant: LOGINS, token: LOGINS })
+
+  const { url } = await serveProcess(t, { DATABASE_URL, LOGIN_ATTEMPTS: '0' })
+  const post = (path: string, { id, secret }: Login, fields: Record<string, string>) =>
+    ask(`${url}${path}`, { headers: { ...basic(id, secret) }, body: new URLSearchParams(fields) })
+  const wrong: string[] = []
+  for (const [index, login] of logins.entries()) {
+    const { username, password, access, refresh } = login
+    const answers = [
+      await ask(`${url}/heroes/${index + 1}`, { headers: { ...bearer(access) } }),
+      await ask(`${url}/me`, { headers: { ...bearer(access) } }),
+      await post('/auth/token', login, { grant_type: 'refresh_token', refresh_token: refresh }),
+      await post('/auth/token', login, { grant_type: 'password', username, password })
+    ]
+    const [hero, me] = answers.map(({ body }) => JSON.parse(body))
+    if (answers.some(({ status }) => status !== 200)) wrong.push(`${username}: ${answers.map(({ status }) => status)}`)
+    if (me.id !== index + 1 || me.username !== username) wrong.push(`${username} has become ${JSON.stringify(me)}`)
+    if (hero.name !== `Hero ${index} "ὈΔΥΣΣΕΎΣ"`) wrong.push(`the hero ${index + 1} is ${hero.name}`)
+  }
+  t.strictSame(wrong, [], 'every password, secret, access and refresh token works, and ids are the same')
+  const [one] = logins
+  const created = await ask(`${url}/heroes`, { headers: { ...bearer(String(one?.access)) }, body: { name: 'New' } })
+  t.equal(created.status, 401, 'the access token that was refreshed has ended')
+  const fresh = await ask(`${url}/register`, { body: { username: 'new', password: 'a new one' } })
+  t.match(JSON.parse(fresh.body), { id: LOGINS + 1 }, 'the next id is free')
+})
 
 t.test('a backup under steady writes has every write that was acknowledged before it began', async t => {
   const folder = temporaryFolder(t)
