@@ -20,7 +20,7 @@ export const readsEveryName = (text: string): boolean => text !== '' && !usesInd
 /** In this many heroes the index is made in a tenth of a second, in which nobody can store one. */
 const FEW_HEROES = 10_000
 
-const STATE = `
+const INDEX_STATE = `
   select
     (select indisvalid from pg_index where indexrelid = to_regclass('${NAME_INDEX}')),
     exists (select from pg_available_extensions where name = 'pg_trgm'),
@@ -49,7 +49,7 @@ const makeByHand = (schema: unknown): string => {
 
 /** Looks for the index and changes nothing. Undefined where there is one. */
 export const findNameIndex = async (run: Run): Promise<NameIndexLack | undefined> => {
-  const [[valid, available, schema] = []] = await run(STATE, [])
+  const [[valid, available, schema] = []] = await run(INDEX_STATE, [])
   if (valid === true) return undefined
   if (valid === false) {
     return {
@@ -96,7 +96,7 @@ const make = async (run: Run): Promise<NameIndexLack | undefined> => {
   const lack = await findNameIndex(run)
   if (lack !== EASILY_MADE) return lack
   await run('create extension if not exists pg_trgm', [])
-  const [[, , schema] = []] = await run(STATE, [])
+  const [[, , schema] = []] = await run(INDEX_STATE, [])
   await run(`create index ${NAME_INDEX} on hero using gin (name_lower ${schema}.gin_trgm_ops)`, [])
   return undefined
 }

@@ -7,35 +7,35 @@ import { HttpError } from './errors.js'
 /** Makes the error of each refusal. */
 export type Refusals = Readonly<Record<string, () => Error>>
 
-const http = (status: number, message: string) => (): HttpError => new HttpError(status, message)
+const ofHttp = (status: number, message: string) => (): HttpError => new HttpError(status, message)
 /** What a page tells as a link or a form that is too long. */
 const tooLong = (message: string) => (): DomainError =>
   new DomainError('invalid_request', message, { fault: 'too_long' })
-const domain = (code: ErrorCode, message: string) => (): DomainError => new DomainError(code, message)
+const ofDomain = (code: ErrorCode, message: string) => (): DomainError => new DomainError(code, message)
 /** What Fastify itself throws, which errors.ts puts into words. */
-const fastify = (statusCode: number) => (): Error => Object.assign(new Error(), { statusCode })
+const ofFastify = (statusCode: number) => (): Error => Object.assign(new Error(), { statusCode })
 
 /** Of the head of any request. */
 export const headRefusals = {
-  noHost: http(400, 'the request has no Host header: send one'),
-  badHost: http(400, 'the Host header is not a host: send its name or address, and a port behind a colon'),
-  twoHosts: http(400, 'the request has more than one Host header: send one'),
-  otherVersion: http(400, 'this version of HTTP is not read here: use HTTP/1.1'),
-  chunkedInOldHttp: http(400, 'HTTP/1.0 has no Transfer-Encoding: send Content-Length, or use HTTP/1.1'),
-  otherCoding: http(400, 'the body has a transfer coding that is not read here: send chunked alone')
+  noHost: ofHttp(400, 'the request has no Host header: send one'),
+  badHost: ofHttp(400, 'the Host header is not a host: send its name or address, and a port behind a colon'),
+  twoHosts: ofHttp(400, 'the request has more than one Host header: send one'),
+  otherVersion: ofHttp(400, 'this version of HTTP is not read here: use HTTP/1.1'),
+  chunkedInOldHttp: ofHttp(400, 'HTTP/1.0 has no Transfer-Encoding: send Content-Length, or use HTTP/1.1'),
+  otherCoding: ofHttp(400, 'the body has a transfer coding that is not read here: send chunked alone')
 }
 
 /** Of a body of any kind. */
 export const bodyRefusals = {
-  malformed: fastify(400),
-  tooSlow: http(
+  malformed: ofFastify(400),
+  tooSlow: ofHttp(
     408,
     'the request took too long to arrive: send its headers within 20 seconds and all of it within 120'
   ),
-  tooLarge: fastify(413),
-  chunkExtensions: http(413, 'the chunk extensions are too large: send chunks without extensions'),
-  otherType: fastify(415),
-  coded: http(415, 'the body has a content coding: send it without Content-Encoding'),
+  tooLarge: ofFastify(413),
+  chunkExtensions: ofHttp(413, 'the chunk extensions are too large: send chunks without extensions'),
+  otherType: ofFastify(415),
+  coded: ofHttp(415, 'the body has a content coding: send it without Content-Encoding'),
   tooManyBodies: () => new DomainError('overloaded', 'too many large bodies are being read', { retryAfterSeconds: 1 })
 }
 
@@ -44,20 +44,20 @@ export const jsonRefusals = {
   ...bodyRefusals,
   /** `place` is where it breaks: ` at line 1, column 9`. */
   noJson: (place = '') => new DomainError('invalid_input', `the body is not valid JSON${place}: send one JSON object`),
-  jsonForbiddenKey: domain('invalid_input', 'the body has a key that no JSON body may have: leave it out'),
-  jsonBeyondBounds: domain('invalid_input', 'the body has more than 1000 values or 32 levels: send a smaller one'),
-  jsonNoUtf8: domain('invalid_input', 'the body is not valid UTF-8: encode it as UTF-8'),
-  jsonUnstorable: domain('invalid_input', 'the body holds a NUL character or half of a surrogate pair: leave it out')
+  jsonForbiddenKey: ofDomain('invalid_input', 'the body has a key that no JSON body may have: leave it out'),
+  jsonBeyondBounds: ofDomain('invalid_input', 'the body has more than 1000 values or 32 levels: send a smaller one'),
+  jsonNoUtf8: ofDomain('invalid_input', 'the body is not valid UTF-8: encode it as UTF-8'),
+  jsonUnstorable: ofDomain('invalid_input', 'the body holds a NUL character or half of a surrogate pair: leave it out')
 }
 
 /** Of encoded parameters, in a form or a query string. */
 export const parameterRefusals = {
-  parameterRepeated: domain('invalid_request', 'a parameter is repeated: send each one once'),
+  parameterRepeated: ofDomain('invalid_request', 'a parameter is repeated: send each one once'),
   parameterTooLong: tooLong('a parameter is longer than 16384 bytes: send a shorter one'),
   tooManyParameters: tooLong('there are more than 1000 parameters: send fewer'),
-  parameterNoUtf8: domain('invalid_request', 'a parameter is not valid UTF-8: encode it as UTF-8'),
-  parameterWithNul: domain('invalid_request', 'a parameter holds a NUL character: leave it out'),
-  brokenEscape: domain('invalid_request', 'a parameter has a broken percent-escape: write % as %25')
+  parameterNoUtf8: ofDomain('invalid_request', 'a parameter is not valid UTF-8: encode it as UTF-8'),
+  parameterWithNul: ofDomain('invalid_request', 'a parameter holds a NUL character: leave it out'),
+  brokenEscape: ofDomain('invalid_request', 'a parameter has a broken percent-escape: write % as %25')
 }
 
 /** Of a form. */
@@ -70,7 +70,7 @@ export const formRefusals = {
 /** Of a query string. */
 export const queryRefusals = {
   ...parameterRefusals,
-  queryNotEncoded: domain(
+  queryNotEncoded: ofDomain(
     'invalid_request',
     'the query string has characters that must be percent-encoded: encode all but printable ASCII'
   )
@@ -83,7 +83,7 @@ export const pageRefusals = {
 
 /** Of a `POST` that a browser sends for a page of another site. */
 export const siteRefusals = {
-  otherSite: http(403, 'another website sent this request: send it from an application or a server')
+  otherSite: ofHttp(403, 'another website sent this request: send it from an application or a server')
 }
 
 /** What comes too late, with the advice of its route. */

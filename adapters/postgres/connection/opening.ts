@@ -81,7 +81,7 @@ const attempt = async (hosts: Hosts, way: Way, options: OpeningOptions): Promise
   signal.addEventListener('abort', client.destroy, { once: true })
   const limit = hosts.connectMilliseconds
   try {
-    const state = await orConnectTimeout(limit, readState(client, readClock))
+    const state = await orConnectTimeout(limit, readServer(client, readClock))
     if (hosts.target === 'primary' ? state.standby : hosts.target === 'read-write' && state.readOnly) {
       hosts.leave(address)
       throw Object.assign(new Error('the database takes no writes'), { code: '25006' })
@@ -106,12 +106,12 @@ const settingAll = (limits: Parameters): string =>
     .join(';')
 
 /** What a server says of itself. */
-const STATE = `
+const SERVER = `
   select pg_is_in_recovery(), current_setting('transaction_read_only')::boolean, pg_backend_pid()`
 
 /** `pooled`: another process than the one that runs the statements has answered the connection. */
-const readState = async (client: Client, readClock: OpeningOptions['readClock']) => {
-  const { rows, pid } = await client.run(STATE)
+const readServer = async (client: Client, readClock: OpeningOptions['readClock']) => {
+  const { rows, pid } = await client.run(SERVER)
   const [[standby, readOnly, backend] = []] = rows
   // By itself: the first statement's round trip has the whole opening of the connection in it.
   await readClock(async statement => (await client.run(statement)).rows)

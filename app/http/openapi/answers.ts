@@ -70,7 +70,7 @@ const shown = (schema: unknown): object =>
   )
 
 const responses = (
-  { answers, refusals = {} }: Operation,
+  { answers, refusals: own = {} }: Operation,
   { config, schema }: RouteOptions,
   bodyLimit: number
 ): Record<string, object> => {
@@ -81,10 +81,10 @@ const responses = (
     status,
     answered({ ...answer, schema: answer.schema ?? whitelists[status], headers: [...kept, ...(answer.headers ?? [])] })
   ])
-  const refused = refuse({ ...headRefusals, ...refusals }, form, bodyLimit)
+  const refused = answersTo({ ...headRefusals, ...own }, form, bodyLimit)
   const failures = [...new Set(refused.map(({ status }) => status))].map(status => {
     const all = refused.filter(each => each.status === status)
-    return [status, form === 'page' ? refusalPage(status, all) : refusal(status, all, form, kept)]
+    return [status, form === 'page' ? pageAnswerOf(status, all) : jsonAnswerOf(status, all, form, kept)]
   })
   return Object.fromEntries([...failures, ...successes])
 }
@@ -140,16 +140,16 @@ interface Refused {
 }
 
 /** What errors.ts answers for each refusal. */
-const refuse = (refusals: Refusals, form: ErrorForm, bodyLimit: number): readonly Refused[] => {
+const answersTo = (refused: Refusals, form: ErrorForm, bodyLimit: number): readonly Refused[] => {
   const answerFor = createAnswerFor(createErrorPage(''), bodyLimit, () => 'https://heroes.example')
-  return Object.entries(refusals).map(([name, refusal]) => {
+  return Object.entries(refused).map(([name, refusal]) => {
     const answer = answerFor(refusal(), form === 'page' ? 'oauth' : form, { id: '', headers: {} })
     const { status, headers, body } = answer
     return { name, status, headers: named(Object.keys(headers)), body: JSON.parse(body) }
   })
 }
 
-const refusal = (
+const jsonAnswerOf = (
   status: number,
   refused: readonly Refused[],
   form: ErrorForm,
@@ -169,7 +169,7 @@ const refusal = (
  * The texts of a page, which it has for developers beside those for its reader, stand in the description, because an
  * example of a page would be the page.
  */
-const refusalPage = (status: number, refused: readonly Refused[]): object => ({
+const pageAnswerOf = (status: number, refused: readonly Refused[]): object => ({
   description: hasDeveloperLine(status)
     ? [
         `${MEANINGS[status]} For developers the page says one of these:`,
