@@ -65,7 +65,7 @@ export const createLookups = (
 ): Lookups => {
   /** By the numbers of their kinds. */
   const texts = new Map<string, string>()
-  let kinds = 0
+  let created = 0
 
   /** Sends all items in one statement. Resolves with the values of each row, from its kind's own on. */
   const find = async (
@@ -118,10 +118,10 @@ export const createLookups = (
 
   return {
     create<Key extends string | number, Record>({ group, type, selection, from }: Lookup<Record>) {
-      const statement = groups.get(group ?? '') ?? createStatement()
+      const statement = group === undefined ? createStatement() : (groups.get(group) ?? createStatement())
       if (group !== undefined) groups.set(group, statement)
       const kind: Kind = {
-        number: kinds++,
+        number: created++,
         type,
         text: `select ${selection.text} ${from}`,
         width: selection.width,
