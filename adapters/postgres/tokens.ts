@@ -70,9 +70,9 @@ export interface Spending {
 
 /**
  * Codes, or refresh tokens, that are spent at the same time share one statement. A grant is locked before its code or token,
- * because the removal of grants locks in this order too. The plans have nested loops alone (connection/planning.ts), so that codes and tokens
- * are marked in the order in which `held` lists them. Where a concurrent statement has a row locked, PostgreSQL waits for it and evaluates again
- * whether the row can be spent, on the row as that statement left it.
+ * because the removal of grants locks in this order too. The plans have nested loops alone (connection/planning.ts), so that
+ * codes and tokens are marked in the order in which `held` lists them. Where a concurrent statement has a row locked,
+ * PostgreSQL waits for it and evaluates again whether the row can be spent, on the row as that statement left it.
  */
 export const createSpending = (
   write: Driver['write'],

@@ -54,8 +54,8 @@ export const openFolder = async (folder: string, onStatement?: Observer['onState
 }
 
 /**
- * Makes a database in the folder of a tar that `backup` gave. Rejects with a {@link FolderError} when
- * the folder has a database, or cannot be used, and when the tar holds none; nothing is made then.
+ * Makes a database in the folder of a tar that `backup` gave. Rejects with a {@link FolderError} when the folder has a
+ * database, or cannot be used, and when the tar holds none; nothing is made then.
  */
 export const restoreEmbedded = async (folder: string, backup: Blob): Promise<void> => {
   const absolute = resolve(folder)
@@ -87,8 +87,8 @@ const shortenLog = async (run: Run): Promise<void> => {
 }
 
 /**
- * Whether there is a database in the folder, whole or not. Changes nothing. Rejects with a {@link FolderError} when that cannot be
- * told, and when nothing lies there and nothing can be made there.
+ * Whether there is a database in the folder, whole or not. Changes nothing. Rejects with a {@link FolderError} when that
+ * cannot be told, and when nothing lies there and nothing can be made there.
  */
 export const hasEmbedded = (folder: string): Promise<boolean> => {
   const absolute = resolve(folder)
