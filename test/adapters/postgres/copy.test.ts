@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { type Database, openEmbedded, openServer } from '../../../adapters/postgres/database.js'
 import { openFolder } from '../../../adapters/postgres/embedded/embedded.js'
@@ -155,7 +155,7 @@ const createHeldSource = async (t: Test) => {
 
 /** Runs the statement until it has a row. */
 const untilFound = async (run: (text: string) => Promise<unknown[][]>, text: string): Promise<void> => {
-  while ((await run(text)).length === 0) await setImmediate()
+  while ((await run(text)).length === 0) await sleep(5)
 }
 
 t.test('a copy whose target is lost says why', async t => {

@@ -84,7 +84,7 @@ const meeting = async <T>({ sql }: Instances, query: string, work: () => Promise
   const working = work().finally(() => {
     settled = true
   })
-  while (!settled && (await waiters(sql)).length < 2) await sleep(1)
+  while (!settled && (await waiters(sql)).length < 2) await sleep(5)
   await letGo()
   return working
 }
@@ -245,7 +245,7 @@ t.test('an attempt whose window another instance begins meanwhile is counted in 
     `insert into attempt (key, count, ends_at) values (${hex(limits[1]?.key)}, 1, '${at(500).toISOString()}')`
   )
   const taken = one.stores.attempts.take(limits, at(1), 900)
-  while ((await waiters(sql)).length < 1) await sleep(1)
+  while ((await waiters(sql)).length < 1) await sleep(5)
   await holder.unsafe('commit')
   holder.release()
   t.equal(await taken, undefined)
@@ -264,7 +264,7 @@ t.test('an attempt whose window becomes full while it waits for the window is re
     `update attempt set count = 2, counted_at = '${at(5).toISOString()}' where key = ${hex(limits[1]?.key)}`
   )
   const taken = attempts.take(limits, at(6), 900)
-  while ((await waiters(sql)).length < 1) await sleep(1)
+  while ((await waiters(sql)).length < 1) await sleep(5)
   await holder.unsafe('commit')
   holder.release()
   const { key } = limits[1] ?? {}

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 import t, { type Test } from 'tap'
 import { openServer } from '../../../adapters/postgres/database.js'
@@ -28,6 +29,7 @@ const open = async (t: Test, prepare = async (_url: string): Promise<void> => {}
         select count(*)::int from pg_stat_activity
         where datname = current_database() and wait_event_type = 'Lock'`
       if (row?.count >= sessions) return
+      await sleep(5)
     }
   }
   return { url, sql, stores: database.stores, waiting }

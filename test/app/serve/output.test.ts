@@ -39,7 +39,7 @@ t.test('a log that nobody reads holds nothing up, and says what it lacks once so
   const service = await serveProcess(t, { DATABASE_URL })
   const { stdout } = service.child
   await setDatabase(DATABASE_URL, 'set default_transaction_read_only = on')
-  while ((await ask(`${service.url}/health/ready`)).status !== 503);
+  while ((await ask(`${service.url}/health/ready`)).status !== 503) await sleep(20)
   const before = service.output().length
 
   stdout?.pause()
