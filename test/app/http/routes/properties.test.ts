@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { covers, grantScopes } from '../../../../core/scope.js'
-import { EFFORT } from '../../../support/effort.js'
 import {
   basic,
   bearer,
@@ -16,7 +15,7 @@ import {
 import { ADA, SECRET } from '../../../support/world.js'
 
 // A property that fails prints its seed and path. Given to fc.assert, they repeat the failure.
-const RUNS = { numRuns: 100 * EFFORT }
+const RUNS = { numRuns: 100 }
 
 /** Text of any UTF-16 code units, with lone surrogates and NUL among them. */
 const anyText = fc
@@ -161,7 +160,7 @@ t.test('no Authorization header makes the service fail, and none but the right o
       } else if (token.statusCode !== 401) throw new Error(`${token.statusCode}`)
     }),
     // A right one is always among them.
-    { numRuns: 150 * EFFORT, examples: [[String(basic('app').authorization)]] }
+    { numRuns: 150, examples: [[String(basic('app').authorization)]] }
   )
   t.ok(issued > 0, 'some of them were right')
 })
@@ -223,7 +222,7 @@ t.test('covering is a partial order, and a scope covers its own parts and modifi
       if (!modified && !covers(a, `${a}:${part}`)) throw new Error('a part is not covered')
       if (!modified && !covers(a, `${a}.${part}`)) throw new Error('a modifier is not covered')
     }),
-    { numRuns: 1500 * EFFORT }
+    { numRuns: 1500 }
   )
   t.pass('it is')
 })
@@ -247,7 +246,7 @@ t.test(
         if (!given.every(each => larger.includes(each))) throw new Error('less')
         if (granted(given, allowed).join(' ') !== given.join(' ')) throw new Error('not idempotent')
       }),
-      { numRuns: 1500 * EFFORT }
+      { numRuns: 1500 }
     )
     t.pass('it is')
   }
