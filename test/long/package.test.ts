@@ -92,7 +92,7 @@ t.test('each entry of the package loads by itself', async t => {
 
 /** The folder with the sample hosts, compiled under each module resolution. */
 const compiled = join(folder, 'compiled')
-const RESOLUTIONS = { node16: 'node16', nodenext: 'nodenext', bundler: 'preserve' }
+const RESOLUTIONS = { nodenext: 'nodenext', bundler: 'preserve' }
 
 /** Starts a compiled sample host in memory, or on a database. Returns its address. */
 const startHost = async (t: Test, place: string, name: string, databaseUrl?: string): Promise<string> => {

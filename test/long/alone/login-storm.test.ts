@@ -10,8 +10,8 @@ import { ADA } from '../../support/world.js'
 
 /** A machine changes its speed within seconds, so the reads of each storm are compared with those around it. */
 const ROUNDS = 3
-const CALM_SECONDS = 3
-const STORM_SECONDS = 7
+const CALM_SECONDS = 2
+const STORM_SECONDS = 6
 /** Rounds on a machine that has nothing else to do give 0.9 and more, and a p99 of 1.1 to 1.3 times that without. */
 const LEAST_KEPT = 0.75
 const MOST_TIMES = 3

@@ -13,7 +13,7 @@ const A_SECOND = 300
 const CONNECTIONS = 64
 const TICK_MILLISECONDS = 10
 const ROUNDS = 3
-const SECONDS = 3
+const SECONDS = 2
 /**
  * Beside malformed logins of the same rate, since what a request costs the system differs by a factor of two from hour
  * to hour. A throttled login asks the database three times.

@@ -105,7 +105,7 @@ t.test('under load the service goes on while a later version adds to every table
 /** How many instances of the first version there are, how many rounds they do at least before and after, and how often. */
 const INSTANCES = 5
 const ROUNDS = 5
-const UPGRADES = 5
+const UPGRADES = 3
 
 /** Lets instances of the first version do all that they do, again and again, until they are stopped. */
 const liveOldest = (url: string) => {
