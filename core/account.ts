@@ -1,4 +1,4 @@
-import { aboutGrant, originOf } from './events.js'
+import { aboutGrant, originAlone } from './events.js'
 import type { Login, LoginAttempt } from './login.js'
 import type { OpenLogin } from './model.js'
 import type { Policy } from './policy.js'
@@ -55,7 +55,7 @@ export const createAccountUseCases = (
       const hash = await passwords.hash(wanted, { address, network, priority: 'login' })
       const { count } = await listOpen(0)
       if (!(await users.setPassword(username, hash, clock.now()))) throw accessDenied()
-      events.emit({ event: 'user.password_changed', user: id, ...originOf(attempt), reason: 'account' })
+      events.emit({ event: 'user.password_changed', user: id, ...originAlone(attempt), reason: 'account' })
       ended = count
     } else {
       const { open } = end.length === 0 ? { open: [] } : await listOpen(Number.MAX_SAFE_INTEGER)

@@ -1,5 +1,5 @@
 import type { DomainError } from './errors.js'
-import { type BearerReason, type Origin, originOf } from './events.js'
+import { type BearerReason, type Origin, originAlone } from './events.js'
 import type { AccessToken } from './model.js'
 import type { AllPorts } from './ports.js'
 import { insufficientScope, invalidToken, tokenOfNoUser, tokenRequired } from './refusals.js'
@@ -28,7 +28,7 @@ export interface BearerUseCases {
 
 export const createBearerUseCases = ({ tokens, grants, users, secrets, clock, events }: AllPorts): BearerUseCases => {
   const refuse = (reason: BearerReason, error: DomainError, origin: Origin | undefined): DomainError => {
-    events.emit({ event: 'bearer.refused', ...originOf(origin), reason })
+    events.emit({ event: 'bearer.refused', ...originAlone(origin), reason })
     return error
   }
 

@@ -1,4 +1,4 @@
-import { type Origin, originOf } from './events.js'
+import { type Origin, originAlone } from './events.js'
 import type { Client } from './model.js'
 import type { AllPorts } from './ports.js'
 import { invalidClient, malformedCredentials, unauthenticated } from './refusals.js'
@@ -39,7 +39,7 @@ export const createClientAuthentication = ({ clients, secrets, clock, events }: 
   return {
     async authenticateClient(candidates, origin) {
       if (candidates === 'malformed' || candidates.length === 0) {
-        events.emit({ event: FAILED, ...originOf(origin), reason: 'no_credentials' })
+        events.emit({ event: FAILED, ...originAlone(origin), reason: 'no_credentials' })
         throw candidates === 'malformed' ? malformedCredentials() : unauthenticated()
       }
       let known: Client | undefined
@@ -49,8 +49,8 @@ export const createClientAuthentication = ({ clients, secrets, clock, events }: 
           return client
         known ??= client
       }
-      if (known === undefined) events.emit({ event: FAILED, ...originOf(origin), reason: 'unknown_client' })
-      else events.emit({ event: FAILED, client: known.id, ...originOf(origin), reason: 'wrong_secret' })
+      if (known === undefined) events.emit({ event: FAILED, ...originAlone(origin), reason: 'unknown_client' })
+      else events.emit({ event: FAILED, client: known.id, ...originAlone(origin), reason: 'wrong_secret' })
       throw invalidClient()
     }
   }

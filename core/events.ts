@@ -92,11 +92,11 @@ export const aboutGrant = (
   client: clientId,
   user: userId,
   grant: id,
-  ...originOf(origin)
+  ...originAlone(origin)
 })
 
 /** The origin alone, of an object that may hold secrets as well. */
-export const originOf = (origin: Origin | undefined): Partial<Origin> =>
+export const originAlone = (origin: Origin | undefined): Partial<Origin> =>
   origin === undefined
     ? {}
     : {

@@ -2,7 +2,7 @@ import type { ClientAuthentication, PresentedCredentials } from './client-authen
 import { createClientCredentialsGrant } from './client-credentials-grant.js'
 import { createCodeGrant } from './code-grant.js'
 import { DomainError } from './errors.js'
-import { aboutGrant, originOf } from './events.js'
+import { aboutGrant, originAlone } from './events.js'
 import type { TokenAnswer } from './issuing.js'
 import type { Login } from './login.js'
 import type { Client } from './model.js'
@@ -85,7 +85,7 @@ export const createTokenUseCases = (
         const { reason, grant } = refusal
         const { id: client } = await authentication
         const about = grant === undefined || grant.clientId !== client ? { client } : aboutGrant(grant, request)
-        ports.events.emit({ event: 'token.refused', ...about, ...originOf(request), reason })
+        ports.events.emit({ event: 'token.refused', ...about, ...originAlone(request), reason })
       }
       throw error
     }

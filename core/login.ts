@@ -1,5 +1,5 @@
 import { DomainError } from './errors.js'
-import { type Events, type Origin, originOf } from './events.js'
+import { type Events, type Origin, originAlone } from './events.js'
 import type { Grant, User } from './model.js'
 import type { AllPorts } from './ports.js'
 import type { Throttle } from './throttle.js'
@@ -24,7 +24,7 @@ export interface Login {
 
 /** Tells that a login began the grant; or that it did not, because the user or the client was ended meanwhile. */
 export const emitLogin = (events: Events, begun: boolean, user: User, grant: Grant, origin: Origin): void => {
-  const login = { client: grant.clientId, user: user.id, ...originOf(origin) }
+  const login = { client: grant.clientId, user: user.id, ...originAlone(origin) }
   if (begun) events.emit({ event: 'login.succeeded', ...login, grant: grant.id })
   else events.emit({ event: 'login.failed', ...login, reason: 'ended' })
 }
@@ -48,7 +48,7 @@ export const createLogin = ({ users, passwords, events }: AllPorts, throttle: Th
     },
 
     async admit(client, origin, found) {
-      const failed = { event: 'login.failed', ...(client !== undefined && { client }), ...originOf(origin) } as const
+      const failed = { event: 'login.failed', ...(client !== undefined && { client }), ...originAlone(origin) } as const
       if (found === undefined) {
         events.emit({ ...failed, reason: 'impossible' })
         return undefined

@@ -1,4 +1,4 @@
-import { type Origin, originOf, type ThrottleReason } from './events.js'
+import { type Origin, originAlone, type ThrottleReason } from './events.js'
 import { latest, secondsAfter, secondsUntil } from './instants.js'
 import type { Digest, User } from './model.js'
 import { type Policy, REQUEST_SECONDS } from './policy.js'
@@ -87,7 +87,7 @@ export const createThrottle = (
       events.emit({
         event: 'login.throttled',
         ...(client !== undefined && { client }),
-        ...originOf(origin),
+        ...originAlone(origin),
         reason
       })
       // An attempt under way may succeed at any moment and make room.

@@ -1,5 +1,5 @@
 import { DomainError } from './errors.js'
-import { type Origin, originOf } from './events.js'
+import { type Origin, originAlone } from './events.js'
 import { latest, secondsUntil } from './instants.js'
 import type { Digest, User } from './model.js'
 import { toNfc } from './nfc.js'
@@ -99,7 +99,7 @@ export const createUserUseCases = (
       })
       if (user === undefined) throw usernameTaken()
       const event = origin === undefined ? 'user.added' : 'user.registered'
-      events.emit({ event, user: user.id, ...originOf(origin) })
+      events.emit({ event, user: user.id, ...originAlone(origin) })
       return named(user)
     },
 

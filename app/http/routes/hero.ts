@@ -1,7 +1,7 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import type { FastifyContextConfig } from 'fastify'
-import { DomainError, type NewHero, refusals, type UseCases } from '../../../core/index.js'
-import { type BearerCheck, bearerRefusals, createBearerCheck } from '../bearer.js'
+import { DomainError, type NewHero } from '../../../core/index.js'
+import type { BearerCheck } from '../bearer.js'
 import { DOCUMENTED, type Operation } from '../openapi/operation.js'
 
 /** The properties of a hero beside its id: whatever is sent, stored, shown and documented follows from these. */
@@ -25,14 +25,6 @@ export const HeroInput = Type.Object(
 /** The keys that an answer shows. */
 export const SHOWN_KEYS: readonly string[] = Object.keys(HeroOutput.properties)
 
-export interface HeroAccessOptions {
-  /** Whether the routes ask for a bearer token. */
-  readonly protect: boolean
-  /** The scopes that reading and writing need, if any. */
-  readonly readScope: string | undefined
-  readonly writeScope: string | undefined
-}
-
 export type HeroOperation = Omit<Operation, 'tag' | 'security'>
 
 /** What routes that read heroes, or those that write them, have in common. */
@@ -41,33 +33,6 @@ export interface HeroAccess {
   readonly check: BearerCheck
   /** The config of a route: what the document says of it, with its protection. */
   config(operation: HeroOperation): FastifyContextConfig
-}
-
-export const createHeroAccess = (
-  useCases: Pick<UseCases, 'verifyBearer'>,
-  { protect, readScope, writeScope }: HeroAccessOptions
-): { readonly reading: HeroAccess; readonly writing: HeroAccess } => {
-  const accessWith = (scope: string | undefined): HeroAccess => {
-    const scopes = scope === undefined ? [] : [scope]
-    const tokenRefusals = {
-      ...bearerRefusals,
-      ...(scope !== undefined && { insufficientScope: () => refusals.insufficientScope(scope) })
-    }
-    return {
-      check: protect ? createBearerCheck(useCases, scope) : async () => {},
-      config: operation => ({
-        cors: true,
-        cacheControl: 'private',
-        operation: {
-          ...operation,
-          tag: 'Heroes',
-          security: protect ? [{ oauth2: scopes }, { bearer: scopes }] : [],
-          refusals: { ...(protect && tokenRefusals), ...operation.refusals }
-        }
-      })
-    }
-  }
-  return { reading: accessWith(readScope), writing: accessWith(writeScope) }
 }
 
 /**

@@ -1,16 +1,24 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { type Hero, refusals, type UseCases } from '../../../core/index.js'
-import { checkedTogether } from '../bearer.js'
+import { bearerRefusals, checkedTogether, createBearerCheck } from '../bearer.js'
 import { jsonRoutes } from '../bodies/json.js'
 import type { Http } from '../http.js'
 import { schemaRefusals } from '../openapi/answers.js'
 import { jsonRefusals, type Refusals, storeRefusals } from '../refusals.js'
-import { createHeroAccess, type HeroAccessOptions, HeroInput, HeroOutput, integer, noInteger } from './hero.js'
+import { type HeroAccess, HeroInput, HeroOutput, integer, noInteger } from './hero.js'
 import { type HeroListOptions, heroListRoute } from './hero-list.js'
 
 /** The parameters in the path. They have no schema, because every text in the path would match it. */
 interface HeroPath {
   readonly Params: { readonly id: string }
+}
+
+interface HeroAccessOptions {
+  /** Whether the routes ask for a bearer token. */
+  readonly protect: boolean
+  /** The scopes that reading and writing need, if any. */
+  readonly readScope: string | undefined
+  readonly writeScope: string | undefined
 }
 
 type HeroUseCases = Pick<
@@ -101,6 +109,33 @@ export const heroRoutes = (http: Http, useCases: HeroUseCases, options: HeroAcce
     )
   }
   http.register(jsonRoutes(routes))
+}
+
+const createHeroAccess = (
+  useCases: Pick<UseCases, 'verifyBearer'>,
+  { protect, readScope, writeScope }: HeroAccessOptions
+): { readonly reading: HeroAccess; readonly writing: HeroAccess } => {
+  const accessWith = (scope: string | undefined): HeroAccess => {
+    const scopes = scope === undefined ? [] : [scope]
+    const tokenRefusals = {
+      ...bearerRefusals,
+      ...(scope !== undefined && { insufficientScope: () => refusals.insufficientScope(scope) })
+    }
+    return {
+      check: protect ? createBearerCheck(useCases, scope) : async () => {},
+      config: operation => ({
+        cors: true,
+        cacheControl: 'private',
+        operation: {
+          ...operation,
+          tag: 'Heroes',
+          security: protect ? [{ oauth2: scopes }, { bearer: scopes }] : [],
+          refusals: { ...(protect && tokenRefusals), ...operation.refusals }
+        }
+      })
+    }
+  }
+  return { reading: accessWith(readScope), writing: accessWith(writeScope) }
 }
 
 const path = Type.Object({
