@@ -3,7 +3,7 @@ import { secondsAfter } from '../../core/instants.js'
 import type { Digest } from '../../core/model.js'
 import type { AttemptStore, FullWindow } from '../../core/ports.js'
 import type { Driver } from './connection/driver.js'
-import { isDuplicate, unavailable } from './connection/errors.js'
+import { isDuplicate, retrying, unavailable } from './connection/errors.js'
 import type { Lookups } from './lookups.js'
 import { attempts, knownLogins } from './schema.js'
 import { bytes, counting, countOf, listOf, mapped, readAll, requested, type Selection, selection } from './sql.js'
@@ -90,19 +90,6 @@ const removeBefore = (table: string, end: string): string =>
 const REMOVE_WINDOWS = removeBefore('attempt', 'ends_at')
 const REMOVE_KNOWN = removeBefore('known_login', 'known_until')
 
-const TRIES = 3
-
-/** Runs `work` again when it met a duplicate (23505): the next time it sees the row. */
-const againIfDuplicate = async <T>(work: () => Promise<T>, tries = TRIES): Promise<T> => {
-  try {
-    return await work()
-  } catch (error) {
-    if (!isDuplicate(error)) throw error
-    if (tries === 1) throw unavailable(error)
-    return againIfDuplicate(work, tries - 1)
-  }
-}
-
 const keyList = (keys: readonly Digest[]): string => listOf(keys.map(bytes))
 
 export const createAttemptStore = ({ write }: Pick<Driver, 'write'>, lookups: Lookups): AttemptStore => {
@@ -110,7 +97,11 @@ export const createAttemptStore = ({ write }: Pick<Driver, 'write'>, lookups: Lo
     async take(limits, at, windowSeconds) {
       const keys = keyList(limits.map(({ key }) => key))
       const values = [keys, listOf(limits.map(({ most }) => most)), at, secondsAfter(at, windowSeconds)]
-      const full = readAll(window, await againIfDuplicate(() => write(COUNT, values)))
+      // After a duplicate it sees the row.
+      const rows = await retrying(isDuplicate, () => write(COUNT, values)).catch((error: unknown) => {
+        throw isDuplicate(error) ? unavailable(error) : error
+      })
+      const full = readAll(window, rows)
       return full.length > 0 ? full : undefined
     },
 

@@ -54,6 +54,7 @@ export interface Driver {
    * (55P03).
    */
   readonly read: Run
+  /** For every other statement by itself: changes, lists, and look-ups that may have to wait. */
   readonly write: Run
   /** For the check of whether the database can be used. It goes before every other statement that waits. */
   readonly probe: Run

@@ -76,6 +76,19 @@ export const refusesParameters = (error: unknown): boolean => sqlstateOf(error) 
 /** True when a unique index refused the value (23505). */
 export const isDuplicate = (error: unknown): error is Error => codeOf(error) === '23505'
 
+/** Does as `work` does, but again after an error of this kind, three times in all. */
+export const retrying = async <T>(isOfKind: (error: unknown) => boolean, work: () => Promise<T>): Promise<T> => {
+  for (let left = TRIES - 1; ; left--) {
+    try {
+      return await work()
+    } catch (error) {
+      if (left === 0 || !isOfKind(error)) throw error
+    }
+  }
+}
+
+const TRIES = 3
+
 /** True when the connection cannot be used after this error. The others concern one statement or transaction alone. */
 export const endsConnection = (error: unknown): boolean =>
   translate(error) instanceof DomainError && !STATEMENT_ALONE.test(String(codeOf(error)))

@@ -1,6 +1,6 @@
 import type { Connection } from './connection.js'
 import type { Connections } from './driver.js'
-import { isLocked, isRolledBack, StatementError, unavailable } from './errors.js'
+import { isLocked, isRolledBack, retrying, StatementError, unavailable } from './errors.js'
 
 /** What a connection is wanted for. */
 export interface Call {
@@ -28,8 +28,6 @@ interface Waiting {
   take(connection: Connection): void
   reject(reason: unknown): void
 }
-
-const TRIES = 3
 
 /**
  * At most `size` connections, opened when they are needed. After a call finds something locked (55P03), the calls with
@@ -86,7 +84,8 @@ export const createPool = (size: number, open: () => Connection): Pool => {
       try {
         await connection.opened
         if (performance.now() >= until) throw tooLate()
-        const result = await withRetries(TRIES, () => work(connection))
+        // Not after a lost connection: the work may have taken effect.
+        const result = await retrying(isRolledBack, () => work(connection))
         locked.delete(name)
         release(connection)
         return result
@@ -111,13 +110,3 @@ const closing = (): Error => unavailable(new StatementError('the database is clo
 
 /** For a call that has not begun in its time. */
 export const tooLate = (): Error => unavailable(new StatementError('no connection in time', 'CONNECT_TIMEOUT'))
-
-/** Runs `work` again when PostgreSQL rolled it back, but not after a lost connection: then it may have taken effect. */
-const withRetries = async <T>(tries: number, work: () => Promise<T>): Promise<T> => {
-  try {
-    return await work()
-  } catch (error) {
-    if (tries > 1 && isRolledBack(error)) return withRetries(tries - 1, work)
-    throw error
-  }
-}

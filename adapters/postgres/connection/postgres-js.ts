@@ -105,6 +105,7 @@ export const createClient = ({ url, database, tls }: Target, options: ClientOpti
   const client = postgres(url, driverOptions)
   return {
     async run(text, values = []) {
+      // Prepared where the connection's own `prepare` allows it: by default `unsafe` prepares nothing.
       const result = await client.unsafe(text, [...values], { prepare: true }).values()
       // After a statement that failed behind its k-th row, postgres.js leaves the first k places of the next result empty.
       const rows = result.length === 0 || 0 in result ? result : result.filter(() => true)
