@@ -174,7 +174,7 @@ const decode = (encoded: string): string => {
 
 /** Undefined when the escapes are not those of UTF-8. */
 const decodeEscapes = (encoded: string): string | undefined => {
-  const text = encoded.includes('+') ? withSpaces(encoded) : encoded
+  const text = encoded.replaceAll('+', ' ')
   if (!text.includes('%')) return text
   if (/%(?![\da-f]{2})/i.test(text)) throw parameterRefusals.brokenEscape()
   try {
@@ -182,16 +182,4 @@ const decodeEscapes = (encoded: string): string | undefined => {
   } catch {
     return undefined
   }
-}
-
-const PLUS = 0x2b
-const SPACE = 0x20
-
-/** With a space for each `+`. Byte by byte: `replaceAll` takes half a second for ten megabytes of `+`. */
-const withSpaces = (text: string): string => {
-  const bytes = Buffer.from(text)
-  for (let at = 0; at < bytes.length; at++) {
-    if (bytes[at] === PLUS) bytes[at] = SPACE
-  }
-  return bytes.toString()
 }

@@ -4,29 +4,29 @@ import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 import { TIME_LIMITS } from './limits.js'
 
 /** What the server remembers of an open connection. */
-export interface Connection {
+export class Connection {
   /**
    * The response to the latest request. Node sends the answers of a connection in the order of its requests, so when
    * this response is sent, all of them are. Undefined before the first request, and once the latest has arrived whole and is
    * answered: otherwise each quick garbage collection would copy what is left of it.
    */
-  latest: ServerResponse | undefined
+  latest: ServerResponse | undefined = undefined
   /** The reply to the request whose body is being read, if some of the body has not arrived. */
-  reading: FastifyReply | undefined
+  reading: FastifyReply | undefined = undefined
   /** True once the connection is to end: nothing that arrives behind is served. */
-  ending: boolean
+  ending = false
   /** True once something malformed has arrived: nothing more can be read. */
-  broken: boolean
+  broken = false
   /** The requests that have not begun, in their order. */
-  readonly waiting: Arrived[]
+  readonly waiting: Arrived[] = []
   /** How many requests have begun and are not answered. */
-  underWay: number
+  underWay = 0
   /** True while nothing more is read, because too many requests are waiting. Undefined until that happens. */
-  held: boolean | undefined
+  held: boolean | undefined = undefined
   /** When the time of each reply that is not being sent is over, on the clock of `performance.now()`. */
-  readonly deadlines: { readonly reply: FastifyReply; at: number }[]
+  readonly deadlines: { readonly reply: FastifyReply; at: number }[] = []
   /** When the request arrived that has begun last, in milliseconds, on the clock of `performance.now()`. */
-  arrivedAt: number | undefined
+  arrivedAt: number | undefined = undefined
 }
 
 /** A request whose head has arrived. */
@@ -41,17 +41,7 @@ const CONNECTION = Symbol('connection')
 
 // A property of the socket: a WeakMap that is written to at every request doubles the time of garbage collection.
 export const connectionOf = (socket: Socket & { [CONNECTION]?: Connection }): Connection => {
-  socket[CONNECTION] ??= {
-    latest: undefined,
-    reading: undefined,
-    ending: false,
-    broken: false,
-    waiting: [],
-    underWay: 0,
-    held: undefined,
-    deadlines: [],
-    arrivedAt: undefined
-  }
+  socket[CONNECTION] ??= new Connection()
   return socket[CONNECTION]
 }
 
