@@ -9,7 +9,7 @@ import { ask, type RunningService, serveProcess } from '../../support/process.js
 import { JSON_TYPE, keepConnection, requestText, type WireAnswer } from '../../support/wire.js'
 
 const CLIENTS = 32
-const KILLS = 8
+const KILLS = 4
 
 const { url: DATABASE_URL, drop } = await createDatabase()
 t.teardown(drop)
@@ -114,7 +114,7 @@ for (const [count, requests, pause] of [
   })
 }
 
-t.test('an instance that is killed eight times loses nothing that it acknowledged', async t => {
+t.test('an instance that is killed four times loses nothing that it acknowledged', async t => {
   const { ports, balancer, instance, restart } = await startInstances(t, 2)
   const acknowledged: string[] = []
   const statuses = new Map<number | undefined, number>()

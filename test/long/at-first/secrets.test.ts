@@ -18,10 +18,13 @@ import { ADA, SECRET } from '../../support/world.js'
 const LOADER = fileURLToPath(new URL('../../support/typescript.mjs', import.meta.url))
 /** How many processes run at a time. */
 const AT_ONCE = 2
-/** It takes the longest and has no secrets. */
+/** It needs PostgreSQL, takes the longest and has no secrets. */
 const LEFT_OUT = 'test/app/http/routes/long-lists.test.ts'
 
-/** Runs the suites of every endpoint and of every client library, but one. Resolves to the names of the files that failed. */
+/**
+ * Runs the suites of every endpoint and of every client library, but one, over memory. Resolves to the names of the files that
+ * failed.
+ */
 const runSuites = async (folder: string): Promise<readonly string[]> => {
   const rooms = ['test/app/http/routes', 'test/app/http/pages', 'test/clients']
   const suites = together(
@@ -32,7 +35,7 @@ const runSuites = async (folder: string): Promise<readonly string[]> => {
   const work = async (): Promise<void> => {
     for (let suite = suites.pop(); suite !== undefined; suite = suites.pop()) {
       const child = spawn(process.execPath, [`--import=${LOADER}`, suite], {
-        env: { ...process.env, SECRETS_FOLDER: folder, TAP_TIMEOUT: '300' },
+        env: { ...process.env, TEST_DATABASE_URL: '', SECRETS_FOLDER: folder, TAP_TIMEOUT: '300' },
         stdio: 'ignore'
       })
       const [code] = await once(child, 'close')
