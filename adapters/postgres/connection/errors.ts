@@ -77,17 +77,18 @@ export const refusesParameters = (error: unknown): boolean => sqlstateOf(error) 
 export const isDuplicate = (error: unknown): error is Error => codeOf(error) === '23505'
 
 /** Does as `work` does, but again after an error of this kind, three times in all. */
-export const retrying = async <T>(isOfKind: (error: unknown) => boolean, work: () => Promise<T>): Promise<T> => {
-  for (let left = TRIES - 1; ; left--) {
-    try {
-      return await work()
-    } catch (error) {
-      if (left === 0 || !isOfKind(error)) throw error
-    }
+export const retrying = async <T>(
+  isOfKind: (error: unknown) => boolean,
+  work: () => Promise<T>,
+  tries = 3
+): Promise<T> => {
+  try {
+    return await work()
+  } catch (error) {
+    if (tries === 1 || !isOfKind(error)) throw error
+    return retrying(isOfKind, work, tries - 1)
   }
 }
-
-const TRIES = 3
 
 /** True when the connection cannot be used after this error. The others concern one statement or transaction alone. */
 export const endsConnection = (error: unknown): boolean =>
