@@ -3,10 +3,9 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { relative } from 'node:path'
 
-/** Suites that last long, start processes, measure their own, or run their tests side by side: each has a process of its own. */
+/** Suites that last long, start processes or measure their own: each has a process of its own. */
 const ALONE = [
   'test/adapters/postgres/embedded/embedded.test.ts',
-  'test/app/serve/serve.test.ts',
   'test/adapters/postgres/contract-postgres.test.ts',
   'test/adapters/postgres/contract-embedded.test.ts',
   'test/app/serve/output.test.ts',
@@ -15,9 +14,7 @@ const ALONE = [
   'test/adapters/postgres/outage.test.ts',
   'test/app/serve/metrics.test.ts',
   'test/app/cli/terminal.test.ts',
-  'test/examples/hosts.test.ts',
-  'test/adapters/postgres/connection/hosts.test.ts',
-  'test/adapters/postgres/connection/pooler.test.ts'
+  'test/examples/hosts.test.ts'
 ]
 
 /** At most so many suites share a process, so that the processes end at about the same time. */
@@ -38,14 +35,13 @@ export const together = (suites: readonly string[], folder: string): string[] =>
   rmSync(folder, { recursive: true, force: true })
   const rooms = new Map<string, string[]>()
   for (const suite of suites) {
-    if (ALONE.includes(suite)) continue
+    if (isAlone(suite)) continue
     const [, room = '', inside] = suite.split('/')
     const name = inside === undefined ? 'others' : room
     rooms.set(name, [...(rooms.get(name) ?? []), suite])
   }
-  const alone = ALONE.filter(suite => suites.includes(suite))
   return [
-    ...alone,
+    ...suites.filter(isAlone),
     ...[...rooms].flatMap(([room, files]) => share(room, files, Math.ceil(files.length / MOST), folder))
   ]
 }
@@ -62,6 +58,9 @@ export const share = (room: string, files: readonly string[], parts: number, fol
     return file
   })
 }
+
+/** A suite that runs its tests side by side would do so with those of the others in its process, which count on their order. */
+const isAlone = (suite: string): boolean => ALONE.includes(suite) || readFileSync(suite, 'utf8').includes('\nt.jobs = ')
 
 /**
  * The tests of a suite run while the suites behind it are imported. Where they have replaced a timer, a suite that opens a
