@@ -62,10 +62,6 @@ export const quantile = (answers: readonly Pick<Timed, 'milliseconds'>[], q: num
   return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? 0
 }
 
-/** The upper one of the two in the middle, where there are two. */
-export const median = (numbers: readonly number[]): number =>
-  [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
-
 /** How many answers there were of each status. */
 export const statuses = (answers: readonly Pick<Timed, 'status'>[]): Record<number, number> => {
   const counts: Record<number, number> = {}
