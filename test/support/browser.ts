@@ -8,7 +8,7 @@ import { type Browser, type BrowserContext, type BrowserContextOptions, chromium
 import type { Test } from 'tap'
 import { listenUntilEnd } from './ports.js'
 
-const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+const NAMES = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 
 /** The Chromium that CHROMIUM_PATH names, or else the first in PATH. Undefined when there is none. */
 export const findChromium = (): string | undefined => {

@@ -23,8 +23,9 @@ if (!named)
           '.tap/together'
         ))
   )
-// Suites that measure, or that wait for what is over in seconds, run one at a time. tap begins them in the order of their names.
-if (long) args.unshift('--jobs=2', '--serial=test/long/alone', '--timeout=600')
+// Suites that measure, or that wait for what is over in seconds, run one at a time, and of the others three, as some wait.
+// tap begins them in the order of their names.
+if (long) args.unshift('--jobs=3', '--serial=test/long/alone', '--timeout=600')
 // A run of a few suites cannot reach every line, and does not fail for that.
 if (long || named) args.unshift('--disable-coverage', '--allow-empty-coverage')
 

@@ -90,9 +90,9 @@ const testLocks = async (t: Test, locked: readonly string[]): Promise<void> => {
   })
   const take = (): Map<string, Timed[]> => new Map(loads.map(({ name, asking }) => [name, asking.take()]))
 
-  await sleep(3000)
+  await sleep(2000)
   take()
-  await sleep(5000)
+  await sleep(3000)
   const without = take()
   for (const table of locked) {
     const reserved = await sql.reserve()

@@ -45,9 +45,9 @@ t.test("while a client's 100,000 grants are removed, the requests of other clien
   const take = (): Record<string, Timed[]> =>
     Object.fromEntries(Object.entries(loads).map(([name, { take }]) => [name, take()]))
 
-  await sleep(3000)
+  await sleep(2000)
   take()
-  await sleep(5000)
+  await sleep(3000)
   const before = take()
   const removal = startProcess(t, ['client', 'remove', 'leaving'], env)
   t.equal(await removal.ended, 0, removal.output())
