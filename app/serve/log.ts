@@ -38,7 +38,8 @@ const UNPARSED_LINES = 10
 export const createLog = (level: string, given?: DestinationStream, worker?: number): ProcessLog => {
   const writer = { pid: process.pid, hostname: hostname(), ...(worker !== undefined && { worker }) }
   const origin = JSON.stringify(writer).slice(1, -1)
-  const output = given === undefined ? standardOutput(origin) : { write: given.write, dropped: () => 0 }
+  const output =
+    given === undefined ? standardOutput(origin) : { write: (line: string) => given.write(line), dropped: () => 0 }
   const logger = pino({ level, base: writer, serializers: { err: describeError } }, output)
   const failures = createFailures(logger)
   const unparsed = createLimit(UNPARSED_LINES, 1, rest => {

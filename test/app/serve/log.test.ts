@@ -1,3 +1,4 @@
+import { PassThrough } from 'node:stream'
 import t, { type Test } from 'tap'
 import { createBearerCheck } from '../../../app/http/bearer.js'
 import { jsonRoutes } from '../../../app/http/bodies/json.js'
@@ -100,6 +101,12 @@ t.test('the line of a request has its address, and the client and the user where
   emit({ event: 'user.registered', user: 8, requestId: 'req-of-nobody' })
   t.match(take(), [{ event: 'user.registered', user: 8 }], 'a request that is over has its line')
   t.equal(log.linesDropped(), 0, 'whoever gives the stream counts what it drops')
+})
+
+t.test('a log goes to any stream of Node that one gives', async t => {
+  const stream = new PassThrough()
+  createLog('info', stream).logger.info('a line')
+  t.match(JSON.parse(String(stream.read())), { msg: 'a line', pid: process.pid })
 })
 
 t.test('an event is written from its own level on', async t => {
