@@ -109,14 +109,15 @@ const coresOf = ({ cores }: All): string => count(cores, 'core', 'cores')
 const isModest = ({ hashConcurrency = 1, cores }: All): boolean => hashConcurrency === 1 || hashConcurrency < cores
 
 /** The other settings on which a check depends. */
-const BESIDE: Readonly<Record<string, string>> = {
-  HOST: 'PUBLIC_URL',
-  TRUST_PROXY: 'PUBLIC_URL',
-  PASSWORD_MIN_LENGTH: 'PUBLIC_URL',
-  REGISTRATION: 'REGISTER_ATTEMPTS',
-  DATABASE_URL: 'DATABASE_URL_FILE',
-  REFRESH_TOKEN_TTL: 'ACCESS_TOKEN_TTL',
-  GRANT_TTL: 'REFRESH_TOKEN_TTL'
+const BESIDE: Readonly<Record<string, readonly string[]>> = {
+  HOST: ['PUBLIC_URL'],
+  TRUST_PROXY: ['PUBLIC_URL'],
+  LOGIN_ATTEMPTS: ['LOGIN_WINDOW'],
+  REGISTRATION: ['REGISTER_ATTEMPTS', 'LOGIN_WINDOW'],
+  WORKERS: ['DATABASE_URL', 'DATABASE_URL_FILE'],
+  DATABASE_URL: ['DATABASE_URL_FILE'],
+  REFRESH_TOKEN_TTL: ['ACCESS_TOKEN_TTL'],
+  GRANT_TTL: ['REFRESH_TOKEN_TTL']
 }
 
 /** What the settings are good for. `refused` names those whose value is not known, of which nothing is said. */
@@ -125,7 +126,7 @@ export const adviseOnSettings = (
   refused: ReadonlySet<string>,
   cores: number
 ): readonly Finding[] => {
-  const lines = LINES.filter(([check]) => !refused.has(check) && !refused.has(String(BESIDE[check])))
+  const lines = LINES.filter(([check]) => ![check, ...(BESIDE[check] ?? [])].some(name => refused.has(name)))
   const misspelt = settings.misspelt.map(({ name: check, meant }) => ({
     check,
     ...risky('it is no setting, and has no effect', `write ${meant}`)

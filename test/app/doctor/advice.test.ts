@@ -133,6 +133,14 @@ t.test('of a setting whose value is refused nothing is said, nor of one whose ve
   const checks = adviseOnSettings(settings, new Set(refused.keys()), 2).map(({ check }) => check)
   t.ok(checks.includes('LOGIN_ATTEMPTS'))
   for (const name of ['PUBLIC_URL', 'HOST', 'TRUST_PROXY', 'PASSWORD_MIN_LENGTH']) t.notOk(checks.includes(name), name)
+
+  const said = (name: string): readonly string[] =>
+    adviseOnSettings(checkSettings({ DATABASE_URL: 'memory:' }).settings, new Set([name]), 2).map(({ check }) => check)
+  for (const name of ['LOGIN_WINDOW', 'DATABASE_URL', 'DATABASE_URL_FILE'] as const) {
+    const unsaid = name === 'LOGIN_WINDOW' ? ['LOGIN_ATTEMPTS', 'REGISTRATION'] : ['DATABASE_URL', 'WORKERS']
+    for (const check of unsaid) t.notOk(said(name).includes(check), `${check} beside ${name}`)
+  }
+  t.ok(said('PUBLIC_URL').includes('PASSWORD_MIN_LENGTH'), 'it is judged by itself')
 })
 
 t.test('settings that are all as they may be are read as for a start', async t => {
