@@ -141,12 +141,14 @@ export const localUrl = ({ server }: Pick<FastifyInstance, 'server'>): string =>
 
 /** Builds the HTTP server of the figures, which has `/metrics` and nothing else. `read` is called for each request. It does not listen. */
 export const buildMetricsServer = (
-  options: Pick<HttpOptions, 'bodyLimit' | 'bodyMemory' | 'log' | 'maxConnections' | 'onUnparsed'>,
+  options: Pick<HttpOptions, 'log' | 'maxConnections'>,
   read: () => Promise<Figures>
 ): Http => {
   const errorPage = createErrorPage(defaultServiceName)
   const http: Http = createHttp({
     ...options,
+    bodyLimit: defaultBodyLimit,
+    bodyMemory: defaultBodyMemory(defaultBodyLimit),
     keepAliveSeconds: defaultKeepAliveSeconds,
     trustProxy: undefined,
     version,

@@ -42,19 +42,17 @@ const unusable = (error: unknown, name = 'HOST'): Error => new UnusableSettingEr
 
 /** How long a scrape that is under way may take once the service ends. */
 const LAST_SCRAPE_MILLISECONDS = 500
-/** A scrape needs one, and files that these have open are none of the service's clients'. */
+/** A scrape needs one connection. More would take open files from the service's clients. */
 const SCRAPE_CONNECTIONS = 16
 
 /** Listens on `METRICS_PORT`. Resolves to what ends that. Rejects as {@link listen} does. */
 export const serveMetrics = async (
   read: () => Promise<Figures>,
-  { host: shared, metricsHost: host, bodyLimit, bodyMemory, metricsPort = 0 }: Settings,
+  { host: shared, metricsHost: host, metricsPort = 0 }: Settings,
   log: ProcessLog
 ): Promise<() => Promise<void>> => {
-  const http = buildMetricsServer(
-    { bodyLimit, bodyMemory, log: { ...log, followRequest: undefined }, maxConnections: SCRAPE_CONNECTIONS },
-    read
-  )
+  const options = { log: { ...log, followRequest: undefined }, maxConnections: SCRAPE_CONNECTIONS }
+  const http = buildMetricsServer(options, read)
   const port = await listen(http, host, metricsPort, [host === shared ? 'HOST' : 'METRICS_HOST', 'METRICS_PORT'])
   log.logger.info({ host, port }, 'metrics listening')
   return async () => {

@@ -206,18 +206,27 @@ t.test('the table of app/README.md names each figure of the service, and no othe
   t.strictSame([...new Set(named)].filter(name => name !== 'heroes_').sort(), figures.sort())
 })
 
+t.test('a scrape leaves nothing behind that keeps the process alive', async t => {
+  const { metrics } = await createMeasured()
+  metrics.watch(QUIET)
+  const timers = () => process.getActiveResourcesInfo().filter(kind => kind === 'Timeout').length
+  const before = timers()
+  await metrics.collect()
+  t.equal(timers(), before)
+})
+
 t.test('forwarded headers on the server of the figures are not warned of: it looks at no address', async t => {
   const { metrics } = await createMeasured()
   const lines: string[] = []
   const log = createLog('warn', { write: line => lines.push(line) })
-  const http = buildMetricsServer({ bodyLimit: 1, bodyMemory: 1, log }, metrics.read)
+  const http = buildMetricsServer({ log }, metrics.read)
   t.equal((await http.inject({ url: '/metrics', headers: { 'x-forwarded-for': '192.0.2.60' } })).statusCode, 200)
   t.strictSame(lines, [])
 })
 
 t.test('the server of the figures has /metrics and nothing else', async t => {
   const { metrics } = await createMeasured()
-  const http = buildMetricsServer({ bodyLimit: 1, bodyMemory: 1, log: silentLog() }, metrics.read)
+  const http = buildMetricsServer({ log: silentLog() }, metrics.read)
   const found = await http.inject('/metrics')
   t.equal(found.statusCode, 200)
   t.equal(found.headers['content-type'], 'text/plain; version=0.0.4; charset=utf-8')
