@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import { AwayError } from '../compose.js'
 import type { Stop } from './stop.js'
 
-/** What a first attempt to prepare the database came to: its result, or why there is none yet. */
+/** What an attempt to prepare the database came to: its result, or why there is none yet. */
 export type Prepared<T> = { readonly result: T } | { readonly failure: AwayError }
 
 /** Time as it is, or as a test lets it pass. In milliseconds. */

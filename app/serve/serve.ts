@@ -43,24 +43,27 @@ interface Parts {
   readonly metrics: Metrics | undefined
   readonly stop: Stop
   readonly prepare: () => Promise<Prepared<readonly NameIndexLack[]>>
-  /** What the process is among the workers, if there are several. */
+  readonly maxConnections: number
+  /** This process as a worker; undefined where it is the only one. */
   readonly worker: WorkerItself | undefined
   readonly stdout: Output
 }
 
 const serveUntil = async (stop: Stop, settings: Settings, stdout: Output, worker?: WorkerItself): Promise<void> => {
+  // Before there is a connection: the report that it reads looks up the names of both ends of each (nodejs/node#46060).
+  const maxConnections = connectionsFor(settings)
   // Imported when it is wanted: it takes memory and a part of the start.
   const metrics = settings.metricsPort === undefined ? undefined : (await import('./metrics.js')).createMetrics()
   const composition = await compose(settings, metrics)
   try {
-    // The schema may have to wait minutes for another instance's migration. A signal ends the wait.
-    // A worker may take the place of another, long after the service has been ready. Whether the server refuses the service
-    // at the start is judged by the first process.
+    // A worker is patient with a server that refuses the service, as it may take the place of another long after the start.
+    // At the start the first process judges that.
     const prepare = () => tryToPrepare(() => prepareSchema(composition, settings), worker !== undefined)
     const preparing = prepare()
+    // Another instance's migration may take minutes. A signal ends the wait for it.
     await Promise.race([preparing, stop.signalled])
-    if (!stop.asked())
-      await runServer({ settings, composition, metrics, worker, stdout, stop, prepare }, await preparing)
+    const parts: Parts = { settings, composition, metrics, worker, stdout, stop, prepare, maxConnections }
+    if (!stop.asked()) await runServer(parts, await preparing)
   } finally {
     await composition.database.close()
   }
@@ -68,7 +71,7 @@ const serveUntil = async (stop: Stop, settings: Settings, stdout: Output, worker
 
 /** From the listener's begin to the end of the drain. `prepared`: what the database lacks, or why it is yet to be prepared. */
 const runServer = async (parts: Parts, prepared: Prepared<readonly NameIndexLack[]>): Promise<void> => {
-  const { settings, composition, metrics, worker, stdout, stop, prepare } = parts
+  const { settings, composition, metrics, worker, stdout, stop, prepare, maxConnections } = parts
   const { database, createUseCases } = composition
   const log = createLog(settings.logLevel, undefined, worker?.number)
   const warn = createWarn(log.logger)
@@ -92,7 +95,6 @@ const runServer = async (parts: Parts, prepared: Prepared<readonly NameIndexLack
     log.requestUnparsed(refusal)
     metrics?.onUnparsed(refusal)
   }
-  const maxConnections = connectionsFor(settings)
   const http = createServer(settings, {
     useCases,
     isSlowSearch: database.isSlowSearch,

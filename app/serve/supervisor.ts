@@ -61,8 +61,9 @@ interface Place {
 }
 
 /**
- * Keeps so many workers running until it is stopped. A worker that ends is replaced at once, and when the replacement
- * ends before it was well, or without having listened, after a pause that grows from half a second to ten.
+ * Keeps so many workers running until it is stopped. A worker that ends is replaced at once. When the replacement ends
+ * before it was well, the pause before each further try grows from half a second to ten. A worker that never listened counts
+ * as two that ended.
  */
 export const supervise = (count: number, drainDelaySeconds: number, world: World): Supervision => {
   const places = Array.from({ length: count }, (_, index): Place => ({ number: index + 1, ended: 0 }))

@@ -149,6 +149,22 @@ t.test('/health/ready is 503 while the database takes no writes, and 200 once it
   t.equal(await stop(), 0)
 })
 
+/** Says how many connections are open when Node's report is made. The report looks up the names of both ends of each. */
+const COUNT_WHEN_REPORTED = `process.report.getReport = (getReport => () => {
+  const report = getReport.call(process.report)
+  console.error('connections: ' + report.libuv.filter(handle => handle.remoteEndpoint).length)
+  return report
+})(process.report.getReport)`
+
+t.test('the limit on open files is read before a connection to the database is open', async t => {
+  const { url: DATABASE_URL, drop } = await createDatabase()
+  t.teardown(drop)
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(COUNT_WHEN_REPORTED)}`
+  const { output, stop } = await serveProcess(t, { DATABASE_URL, NODE_OPTIONS })
+  t.strictSame(output().match(/connections: .*/g), ['connections: 0'])
+  t.equal(await stop(), 0)
+})
+
 /** A database that takes no writes until the test says so. */
 const createReadOnly = async (t: Test) => {
   const { url, drop } = await createDatabase()
