@@ -1,4 +1,4 @@
-import { DomainError, type Events } from '../../core/index.js'
+import type { Events } from '../../core/index.js'
 import { type Composition, compose, folderInUse, hasEmbeddedDatabase, prepareSchema } from '../compose.js'
 import type { RunningService } from '../control/client.js'
 import type { Administration } from '../control/protocol.js'
@@ -72,7 +72,7 @@ export const lastingSettings = (env: Environment): LastingSettings => {
   const settings = readSettings(env)
   const { database } = settings
   if (database.kind === 'memory') {
-    throw new DomainError('invalid_input', 'DATABASE_URL is memory:, where there is nothing to administer')
+    throw new Error('DATABASE_URL is memory:, where there is nothing to administer')
   }
   return { ...settings, database }
 }

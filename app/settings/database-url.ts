@@ -26,8 +26,8 @@ export interface ServerUrl {
   readonly connectTimeoutSeconds: number
 }
 
-// The adapter for PostgreSQL has these words too. This file does not import it, as no file of this folder
-// but compose.ts does. Where a word here is none of the adapter's, compose.ts does not compile.
+// The adapter for PostgreSQL has these words too. In app/ compose.ts alone imports adapters, and it does not compile where a
+// word here is none of the adapter's.
 const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const
 type SslMode = (typeof SSL_MODES)[number]
 
@@ -47,7 +47,7 @@ const PARAMETERS: Readonly<Record<string, readonly [values: RegExp, instead: str
   sslrootcert: [/./, 'the path of a file, or system'],
   sslcert: [/./, 'the path of a file'],
   sslkey: [/./, 'the path of a file'],
-  target_session_attrs: [/^(?:any|read-write|primary|read-only|standby|prefer-standby)$/, 'any, read-write or primary'],
+  target_session_attrs: [new RegExp(`^(?:${TARGETS.join('|')})$`), 'any, read-write or primary, as the service writes'],
   connect_timeout: [/^[0-9]{1,4}$/, 'a number of seconds'],
   host: [/./, 'a host'],
   port: [/^[0-9,]+$/, 'a number'],
@@ -191,16 +191,8 @@ const readOwn = (sslcert: string | undefined, sslkey: string | undefined): Pick<
   return fits ? { own: { certificate, key } } : refuse("has another key than that of the certificate in 'sslcert'")
 }
 
-const readTarget = ({ target_session_attrs: given }: Given, hosts: number): Target => {
-  if (given === undefined) return hosts > 1 ? 'read-write' : 'any'
-  const target = TARGETS.find(word => word === given)
-  if (target === undefined) {
-    throw new Error(
-      "has a 'target_session_attrs' that prefers servers without writes, but must be any, read-write or primary"
-    )
-  }
-  return target
-}
+const readTarget = ({ target_session_attrs: given }: Given, hosts: number): Target =>
+  TARGETS.find(word => word === given) ?? (hosts > 1 ? 'read-write' : 'any')
 
 const requireEscapes = (part: string): void => {
   try {

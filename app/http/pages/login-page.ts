@@ -24,8 +24,6 @@ export interface LoginPage {
   readonly redirectUri: string
   /** The parameters of the authorization request, which the form sends again. */
   readonly fields: Iterable<readonly [name: string, value: string]>
-  /** The URL that the form is sent to, without a query string. */
-  readonly action: string
   readonly failure?: LoginFailure | undefined
 }
 
@@ -34,7 +32,7 @@ export const CANCEL = 'cancel'
 
 /** The page with the form in which a user signs in for a client. Escapes every text. */
 export const loginPage = (content: LoginPage): string => {
-  const { language, service, client, scopes, words, redirectUri, fields, action, failure } = content
+  const { language, service, client, scopes, words, redirectUri, fields, failure } = content
   const texts = TEXTS[language]
   const name = html`<bdi>${client.name?.trim() || client.id}</bdi>`
   const failed = failure !== undefined
@@ -48,7 +46,7 @@ export const loginPage = (content: LoginPage): string => {
     html`<h1>${title}</h1>
 ${permissions(html`<strong>${name}</strong>`, scopes, words, texts)}
 ${failed ? alert(failureText(failure, texts)) : ''}
-<form method="post" action="${query === '' ? action : `${action}?${query}`}">
+<form method="post" action="code${query === '' ? '' : `?${query}`}">
 ${hidden.map(([key, value]) => html`<input type="hidden" name="${key}" value="${value}">\n`)}${usernameField(begun, texts)}
 ${passwordField(begun, texts, texts.passwordNote(html`<bdi>${service.name}</bdi>`, name))}
 <button>${texts.signIn}</button>

@@ -23,8 +23,8 @@ export const timeOf = (at: Date, { locale }: Texts): Html => {
 }
 
 /**
- * Says in how much time something is possible and from what time on, both rounded up to a whole minute, hour or day. The
- * time is UTC's, as in {@link timeOf}.
+ * Says in how much time something is possible, rounded up to a whole minute, hour or day, and from what time on, rounded up
+ * to a whole minute. The time is UTC's, as in {@link timeOf}.
  */
 export const retryTime = (seconds: number, now: Date, { locale }: Texts): { wait: string; time: Html } => {
   const [unit, length] = unitOf(seconds)

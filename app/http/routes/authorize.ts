@@ -154,7 +154,7 @@ export const authorizeRoutes = (
       const show = async (status: number, failure?: LoginFailure): Promise<void> => {
         const words = await useCases.describeScopes(scopes)
         const language = languageFor(reply.request.headers['accept-language'])
-        const request = { client, scopes, words, redirectUri, fields: parameters, action: 'code' }
+        const request = { client, scopes, words, redirectUri, fields: parameters }
         reply
           .code(status)
           .headers(pageHeaders(language))

@@ -372,7 +372,7 @@ t.test("a parameter of DATABASE_URL has libpq's meaning, is ignored or is refuse
   for (const target of ['standby', 'read-only', 'prefer-standby']) {
     refused.push([
       `target_session_attrs=${target}`,
-      "DATABASE_URL has a 'target_session_attrs' that prefers servers without writes, but must be any, read-write or primary"
+      "DATABASE_URL has a value of the parameter 'target_session_attrs' that is not understood; write instead: any, read-write or primary, as the service writes"
     ])
   }
   for (const [query, message] of refused) t.throws(() => read(query), { name: 'SettingError', message }, query)
