@@ -11,8 +11,8 @@ export interface ClientCredentials {
 }
 
 /**
- * What a request presents: the ways to read its credentials, as a header can be read in several (RFC 6749 section 2.3.1). None when it
- * has no credentials.
+ * What a request presents: the ways to read its credentials, as a header can be read in several (RFC 6749 section
+ * 2.3.1). None when it has no credentials.
  */
 export type PresentedCredentials = readonly ClientCredentials[] | 'malformed'
 

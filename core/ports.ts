@@ -332,9 +332,9 @@ export interface HashCaller {
 }
 
 /**
- * `hash` and `verify` serve the networks in turn, and within a network its addresses, and without `caller` count as a login. They reject with `overloaded`
- * when too many calls wait: at once, or when others need the place in the queue more, or when the call has waited too long.
- * Nobody waits for more than about four and a half seconds.
+ * `hash` and `verify` serve the networks in turn, and within a network its addresses, and without `caller` count as a
+ * login. They reject with `overloaded` when too many calls wait: at once, or when others need the place in the queue
+ * more, or when the call has waited too long. Nobody waits for more than about four and a half seconds.
  */
 export interface PasswordHasher {
   /** Hashes with a new random salt. */

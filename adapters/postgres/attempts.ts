@@ -65,7 +65,10 @@ update attempt set failures = least(locked.failures + 1, locked.count)
 from locked where attempt.key = locked.key
 returning ${WITHOUT_FLUSH}`
 
-/** Takes one attempt back from each of $1, and all from $2. A row whose count would be 0 is removed. Stores what is known, if anything. */
+/**
+ * Takes one attempt back from each of $1, and all from $2. A row whose count would be 0 is removed. Stores what is
+ * known, if anything.
+ */
 const GIVE_BACK = `
 with wanted as (select unnest($1::bytea[] || $2::bytea) as key), ${LOCKED}, removed as (
   delete from attempt using locked where attempt.key = locked.key and (locked.key = $2 or locked.count <= 1)

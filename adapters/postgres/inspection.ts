@@ -66,7 +66,8 @@ export const inspect = async (driver: Driver, separateReader: boolean) => {
   }
 }
 
-// Whole numbers, as a role's `extra_float_digits` takes digits from any other. Everybody may read these views. Of other roles' connections they hide the statements alone.
+// Whole numbers, as a role's `extra_float_digits` takes digits from any other. Everybody may read these views. Of other
+// roles' connections they hide the statements alone.
 const FACTS = `
   select
     current_setting('server_version'),

@@ -14,7 +14,7 @@ export interface JsonOption {
 export interface CommandContext {
   readonly env: Environment
   readonly terminal: Terminal
-  /** What stands below the lines on stderr. */
+  /** The line of progress, which stays below the other lines on stderr. */
   readonly status: StatusLine
   /** Runs `work` on the database, or through the service that has it: see administer.ts. */
   withUseCases(work: Work<void>, access?: Access): Promise<void>

@@ -23,7 +23,10 @@ export const wrong = (message: string, advice: string): Judgement => ({ verdict:
 export const count = (number: number, one: string, many: string): string => `${number} ${number === 1 ? one : many}`
 
 type Text<Facts> = string | ((facts: Facts) => string)
-/** What may be said of a check. Without advice it is fine, with advice risky, unless the verdict says more. No message: nothing is said. */
+/**
+ * What may be said of a check. Without advice it is fine, with advice risky, unless the verdict says more. No message:
+ * nothing is said.
+ */
 export type Line<Facts> = readonly [
   check: string,
   isSo: (facts: Facts) => boolean,

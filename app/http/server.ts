@@ -42,7 +42,10 @@ export interface ServerOptions
   readonly readScope?: string | undefined
   /** The scope that writing heroes needs, if any. */
   readonly writeScope?: string | undefined
-  /** Whether the database reads every name to find heroes by this text. So many at a time as long lists do that. By default none. */
+  /**
+   * Whether the database reads every name to find heroes by this text. So many at a time as long lists do that. By
+   * default none.
+   */
   readonly isSlowSearch?: ((text: string) => boolean) | undefined
   /** Whether anyone may register a user at `/register`; true by default. */
   readonly registrationOpen?: boolean | undefined
@@ -139,7 +142,10 @@ export const localUrl = ({ server }: Pick<FastifyInstance, 'server'>): string =>
   return port === undefined ? 'http://localhost' : `http://localhost:${port}`
 }
 
-/** Builds the HTTP server of the figures, which has `/metrics` and nothing else. `read` is called for each request. It does not listen. */
+/**
+ * Builds the HTTP server of the figures, which has `/metrics` and nothing else. `read` is called for each request. It
+ * does not listen.
+ */
 export const buildMetricsServer = (
   options: Pick<HttpOptions, 'log' | 'maxConnections'>,
   read: () => Promise<Figures>

@@ -12,8 +12,8 @@ const STOP_MILLISECONDS = 9000
 
 /**
  * Starts housekeeping and the look at the clocks, at once and then at intervals. A failure is logged, of an outage the
- * first one, and the next turn tries again. `onFailure` gets every one of the housekeeping. Returns what ends them: it resolves once none is running, or after nine
- * seconds.
+ * first one, and the next turn tries again. `onFailure` gets every one of the housekeeping. Returns what ends them: it
+ * resolves once none is running, or after nine seconds.
  */
 export const startBackgroundJobs = (
   useCases: Pick<UseCases, 'sweep'>,

@@ -21,9 +21,9 @@ const BUG_SECONDS = 1
 const KINDS = 100
 
 /**
- * Logs what requests fail with, so that failures that are alike cannot fill the log. The first of a kind is logged at once. While others follow, a line after every minute of an outage, and after
- * every second of a bug, tells how many, and what the latest was. A kind of which no failure follows is forgotten.
- * `end` logs the counts at once.
+ * Logs what requests fail with, so that failures that are alike cannot fill the log. The first of a kind is logged at
+ * once. While others follow, a line after every minute of an outage, and after every second of a bug, tells how many,
+ * and what the latest was. A kind of which no failure follows is forgotten. `end` logs the counts at once.
  */
 export const createFailures = (logger: Pick<Logger, 'error'>): { readonly log: LogFailure; end(): void } => {
   const kinds = new Map<string, Kind>()

@@ -6,9 +6,9 @@ import type { Stop } from './stop.js'
 const LOOK_MILLISECONDS = 1000
 
 /**
- * Returns what is to be told of each failure. From the first one on, until the database can be used again, it looks once a
- * second, and then logs how long the outage was. Where the database can be used at once, as it can when one table is locked,
- * there is no outage.
+ * Returns the function to call with each failure. From the first one on it checks the database once a second, until it can
+ * be used, and then logs how long the outage was. Where the database can be used at once, as it can when one table is
+ * locked, there is no outage.
  */
 export const createOutageWatch = (
   check: () => Promise<void>,

@@ -17,7 +17,7 @@ export interface Output {
   end(): void
 }
 
-/** For so long a line waits for others. */
+/** How long a line waits, so that others are written with it. */
 const BATCH_MILLISECONDS = 20
 /** What a pipe takes in one piece, whoever else writes to it (PIPE_BUF of Linux). */
 const BATCH_BYTES = 4096

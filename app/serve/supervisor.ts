@@ -10,7 +10,7 @@ export interface Ending {
   readonly reason?: string | undefined
 }
 
-/** What a worker that was started is heard of. */
+/** What the supervisor is told of a worker that it has started. */
 export interface Reports {
   listening(): void
   ended(ending: Ending): void
@@ -36,7 +36,7 @@ export interface World {
   failed(reason: Error): void
 }
 
-export interface Supervision {
+interface Supervision {
   /** Asks every worker to end; a second call ends the wait for `DRAIN_DELAY`. */
   stop(): void
   /** Asks every worker to end, because the service turns out to be of no use. Ends with `failed`. */

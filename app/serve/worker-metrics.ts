@@ -12,7 +12,7 @@ interface Known {
   readonly heard: EventEmitter
 }
 
-/** Of types of which no value ever falls. */
+/** The types whose values never fall. */
 const cumulative = (samples: readonly Sample[]): readonly Sample[] =>
   samples.filter(({ type }) => type === 'counter' || type === 'histogram')
 

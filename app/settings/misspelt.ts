@@ -3,7 +3,10 @@ const LEAST_LENGTH = 8
 const MOST_LETTERS = 2
 const MOST_MISSING = 3
 
-/** Whether a variable of this name, which is no setting, was meant for the setting: a few letters differ, or its last are missing. */
+/**
+ * Whether a variable of this name, which is no setting, was meant for the setting: a few letters differ, or its last
+ * are missing.
+ */
 export const isMeant = (name: string, setting: string): boolean => {
   if (name.length < LEAST_LENGTH || !name.includes('_')) return false
   const isNear = Math.abs(name.length - setting.length) <= MOST_LETTERS

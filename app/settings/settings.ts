@@ -50,7 +50,7 @@ export class UnusableSettingError extends Error {
   }
 }
 
-/** Where a value is found in {@link Settings}: at the top, or in `policy`; `database` is made of its own five. */
+/** Where a value is found in {@link Settings}: at the top, or in `policy`; those of the group `database` become one value. */
 type Group = 'service' | 'policy' | 'database'
 
 interface Setting<T, G extends Group> {

@@ -92,8 +92,8 @@ export const unreadable = (fail: () => Error): Readable =>
   })
 
 /**
- * Makes what reads the rest of a request's body that nobody else reads, piece by piece, and discards it: a client that is still sending reads no
- * answer before it has sent all.
+ * Makes what reads the rest of a request's body that nobody else reads, piece by piece, and discards it: a client that
+ * is still sending reads no answer before it has sent all.
  */
 export const createDiscard = (): ((request: IncomingMessage) => void) => {
   const pace = createPace()

@@ -17,7 +17,7 @@ import { timeOf } from './times.js'
 export const FIELDS = { end: 'end', endAll: 'end_all', newPassword: 'new_password' } as const
 
 /** What the account pages have in common. */
-export interface AccountPage {
+interface AccountPage {
   readonly language: Language
   /** The name of the service. */
   readonly service: string

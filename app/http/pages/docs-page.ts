@@ -2,7 +2,7 @@ import { type Html, html } from './html.js'
 import { headersWith, htmlDocument } from './layout.js'
 
 /** The addresses of the files that `/docs` is made of, relative to the page. */
-export interface DocsFiles {
+interface DocsFiles {
   readonly style: string
   readonly ownStyle: string
   readonly script: string

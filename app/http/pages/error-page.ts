@@ -11,7 +11,7 @@ export const createErrorPage =
     return { headers: pageHeaders(language), body: errorPage({ ...failure, language, service, requestId: id }) }
   }
 
-export interface ErrorPageContent extends PageFailure {
+interface ErrorPageContent extends PageFailure {
   readonly language: Language
   readonly service: string
   /** The id of the request in the log. */

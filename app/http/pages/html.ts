@@ -3,7 +3,7 @@ export interface Html {
   readonly markup: string
 }
 
-export type Insertable = string | Html | readonly Html[]
+type Insertable = string | Html | readonly Html[]
 
 /** A tag for templates of markup. It escapes every inserted text, and inserts markup as it is. */
 export const html = (literals: TemplateStringsArray, ...values: readonly Insertable[]): Html => ({

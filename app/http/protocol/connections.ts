@@ -67,7 +67,8 @@ export const boundConnections = (server: Server, most: number, logger: Pick<Fast
 }
 
 /**
- * True when each request whose head has arrived is answered and has arrived as a whole. One that is ending is not idle: it closes by itself, when its client has had the time to read its last answer.
+ * True when each request whose head has arrived is answered and has arrived as a whole. One that is ending is not idle:
+ * it closes by itself, when its client has had the time to read its last answer.
  */
 export const isIdle = (socket: Socket): boolean => {
   const { latest, ending, broken } = connectionOf(socket)
