@@ -49,7 +49,8 @@ export const createRefreshGrant = (
     const pair = await secrets.successor(requireRefreshToken(request), spent.nonce)
     const first = await tokens.findByRefresh(await secrets.digest(pair.refreshToken))
     if (first === undefined || first.ended) throw refreshRefusals.ended(grant)
-    requireWithin(first.scopes, grantScopes(parseScope(request.scope), client.allowedScopes))
+    // What the first answer has stays allowed in its repeats, whatever the client is allowed since.
+    requireWithin(first.scopes, grantScopes(parseScope(request.scope), [...client.allowedScopes, ...first.scopes]))
     events.emit({ event: 'refresh.repeated', ...aboutGrant(grant, request) })
     return answerOf(pair, first, clock.now())
   }
@@ -93,8 +94,11 @@ const requireRefreshToken = ({ refreshToken }: TokenRequest): string => requireP
  * The scopes of the new access token: those requested, else those of the grant, without any that the client may not
  * have.
  */
-const narrow = (client: Client, grant: Grant, requested: readonly string[]): readonly string[] => {
-  const scopes = grantScopes(requested.length > 0 ? requested : grant.scopes, client.allowedScopes)
+const narrow = ({ allowedScopes }: Client, grant: Grant, requested: readonly string[]): readonly string[] => {
+  const scopes =
+    requested.length > 0
+      ? grantScopes(requested, allowedScopes)
+      : grantScopes(grant.scopes, allowedScopes, () => refreshRefusals.scope(grant))
   requireWithin(grant.scopes, scopes)
   return scopes
 }

@@ -107,7 +107,12 @@ export const refreshRefusals = {
   otherClient: tokenRefusal('other_client', 'the refresh token is unknown: log in again'),
   expired: tokenRefusal('expired', 'the refresh token has expired: log in again'),
   used: tokenRefusal('used', 'the refresh token was used before, so its login was ended: log in again'),
-  ended: tokenRefusal('ended', 'the login of the refresh token was ended: log in again')
+  ended: tokenRefusal('ended', 'the login of the refresh token was ended: log in again'),
+  scope: tokenRefusal(
+    'scope',
+    'the client is allowed none of the granted scopes any more: log in again, and request others',
+    'invalid_scope'
+  )
 }
 export const scopeMalformed = refusal(
   'invalid_scope',

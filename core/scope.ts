@@ -49,11 +49,15 @@ export const anyCovers = (granted: readonly string[], required: string): boolean
   granted.some(scope => covers(scope, required))
 
 /**
- * The requested scopes that are allowed, in the order requested. Throws `invalid_scope` when scopes are requested and
- * none is allowed.
+ * The requested scopes that are allowed, in the order requested. Throws `invalid_scope`, as `refusal` makes it, when
+ * scopes are requested and none is allowed.
  */
-export const grantScopes = (requested: readonly string[], allowed: readonly string[]): readonly string[] => {
+export const grantScopes = (
+  requested: readonly string[],
+  allowed: readonly string[],
+  refusal = scopeNotAllowed
+): readonly string[] => {
   const granted = requested.filter(scope => anyCovers(allowed, scope))
-  if (requested.length > 0 && granted.length === 0) throw scopeNotAllowed()
+  if (requested.length > 0 && granted.length === 0) throw refusal()
   return granted
 }

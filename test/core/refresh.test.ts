@@ -191,6 +191,18 @@ const testRefreshes = (t: Test, serve: Serve): Promise<void> =>
       t.strictSame((await refresh(refreshToken, undefined, changed)).scopes, ['b'])
     })
 
+    await test('where every granted scope was taken from the client, a refresh says so and spends nothing', async t => {
+      const { login, refresh, useCases, client } = await setting(stores)
+      const { refreshToken } = await login('a')
+      const changed = await useCases.changeClient(client.id, { allowedScopes: ['b'] })
+      await t.rejects(refresh(refreshToken, undefined, changed), {
+        code: 'invalid_scope',
+        message: /^the client is allowed none of the granted scopes any more: /
+      })
+      await useCases.changeClient(client.id, { allowedScopes: ['a'] })
+      t.strictSame((await refresh(refreshToken)).scopes, ['a'])
+    })
+
     await test('a repeat within the grace gets the first answer again, except for expires_in', async t => {
       const { login, refresh, clock } = await setting(stores)
       const first = await login('a b')
@@ -284,6 +296,15 @@ const testRefreshes = (t: Test, serve: Serve): Promise<void> =>
       const second = await refresh(first.refreshToken)
       t.strictSame(await refresh(first.refreshToken, 'a'), second)
       t.strictSame(await refresh(first.refreshToken, 'c a'), second, 'what the client is not allowed is dropped')
+    })
+
+    await test('a repeat gets the first answer also when its scope was taken from the client meanwhile', async t => {
+      const { login, refresh, useCases, client } = await setting(stores)
+      const first = await login('a b')
+      const second = await refresh(first.refreshToken, 'a')
+      const changed = await useCases.changeClient(client.id, { allowedScopes: ['b'] })
+      t.strictSame(await refresh(first.refreshToken, 'a', changed), second)
+      await t.rejects(refresh(first.refreshToken, 'b', changed), { code: 'invalid_scope' })
     })
 
     await test('a repeat that asks for a scope beyond the first answer is invalid_scope and changes nothing', async t => {

@@ -114,6 +114,7 @@ const operation: Operation = {
     refreshTokenExpired: refusals.refreshRefusals.expired,
     refreshTokenUsed: refusals.refreshRefusals.used,
     refreshLoginEnded: refusals.refreshRefusals.ended,
+    refreshScopesLost: refusals.refreshRefusals.scope,
     scopeMalformed: refusals.scopeMalformed,
     scopeTooLong: refusals.scopeTooLong,
     scopeNotAllowed: refusals.scopeNotAllowed,
