@@ -88,10 +88,10 @@ const readBackup = async (file: string): Promise<Buffer<ArrayBuffer>> => {
 const toTarget = (given: string): LastingDatabase => {
   const text = given.trim()
   try {
-    // A letter before the colon is a drive on Windows.
-    const target = /^\w{2,}:/.test(text) ? databaseUrl(text) : text
+    const target = /^postgres(?:ql)?:\/\//.test(text) ? databaseUrl(text) : text
     if (typeof target !== 'string') return { kind: 'server', ...target, pool: 1, prepare: true }
-    if (target === '' || target === 'memory:') throw new Error('must be a postgres:// URL or a folder')
+    // A letter before the colon is a drive on Windows.
+    if (target === '' || /^\w{2,}:/.test(target)) throw new Error('must be a postgres:// URL or a folder')
     return { kind: 'embedded', folder: target }
   } catch (error) {
     throw new UsageError(`TARGET ${Object(error).message}`)

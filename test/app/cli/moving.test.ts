@@ -173,10 +173,17 @@ t.test('a database with a copy that is not whole is refused by every command, an
 
 t.test('a target that is none is bad usage, and nothing of it is printed', async t => {
   const { env } = await openCommandLine(t)
-  for (const target of ['', ' ', 'memory:', 'postgre://u:hunter2@h/d', 'postgres://u:hunter2@h/d?sslmod=x']) {
+  const kinds = 'must be a postgres:// URL or a folder\n'
+  for (const [target, why] of [
+    ['', kinds],
+    [' ', kinds],
+    ['memory:', kinds],
+    ['postgre://u:hunter2@h/d', kinds],
+    ['postgres://u:hunter2@h/d?sslmod=x', /^heroes: TARGET has the parameter 'sslmod', [^\n]+\n$/]
+  ] as const) {
     const { code, stdout, stderr } = await heroes(['copy', target], env)
     t.strictSame([code, stdout], [2, ''], target)
-    t.match(stderr, /^heroes: TARGET [^\n]+\n$/)
+    t.match(stderr, typeof why === 'string' ? `heroes: TARGET ${why}` : why)
     t.notMatch(stderr, 'hunter2')
   }
 })
