@@ -50,7 +50,7 @@ interface Parts {
 }
 
 const serveUntil = async (stop: Stop, settings: Settings, stdout: Output, worker?: WorkerItself): Promise<void> => {
-  // Before there is a connection: the report that it reads looks up the names of both ends of each (nodejs/node#46060).
+  // Before there is a connection: Node's report looks up the names of both ends of each (nodejs/node#46060).
   const maxConnections = connectionsFor(settings)
   // Imported when it is wanted: it takes memory and a part of the start.
   const metrics = settings.metricsPort === undefined ? undefined : (await import('./metrics.js')).createMetrics()

@@ -8,6 +8,7 @@ import { type Browser, type BrowserContext, type BrowserContextOptions, chromium
 import type { Test } from 'tap'
 import { listenUntilEnd } from './ports.js'
 
+// The headless shell is the same engine without the browser's own interface, which would take as much of the processors again.
 const NAMES = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 
 /** The Chromium that CHROMIUM_PATH names, or else the first in PATH. Undefined when there is none. */
