@@ -87,7 +87,7 @@ const OAUTH_HEADERS: Headers = { ...JSON_HEADERS, ...UNCACHED }
 export const createAnswerFor =
   (errorPage: ErrorPage, bodyLimit: number, publicUrl: () => string): AnswerFor =>
   (error, form, asker) => {
-    const { status, code, message, headers, fault } = failureOf(error, form, bodyLimit, publicUrl)
+    const { status, code, message, headers, fault } = failureOf(error, bodyLimit, publicUrl)
     if (form === 'page') {
       const page = errorPage({ status, message, fault }, asker)
       return { status, headers: { ...page.headers, ...headers }, body: page.body }
@@ -166,7 +166,7 @@ interface Failure {
   readonly fault?: Fault | undefined
 }
 
-const failureOf = (error: unknown, form: ErrorForm, bodyLimit: number, publicUrl: () => string): Failure => {
+const failureOf = (error: unknown, bodyLimit: number, publicUrl: () => string): Failure => {
   if (error instanceof DomainError) {
     const { code, message, fault } = error
     const [status, oauthCode = code] = STATUSES[code]
@@ -181,24 +181,15 @@ const failureOf = (error: unknown, form: ErrorForm, bodyLimit: number, publicUrl
   if (!(statusCode >= 400 && statusCode < 500)) {
     return { status: 500, code: 'server_error', message: 'the service failed', headers: {} }
   }
-  return {
-    // RFC 6749 section 5.2: the answer to any malformed token request is 400.
-    status: statusCode === 415 && form !== 'json' ? 400 : statusCode,
-    code: 'invalid_request',
-    message: describeFault(statusCode, form, bodyLimit),
-    headers: {}
-  }
+  return { status: statusCode, code: 'invalid_request', message: describeFault(statusCode, bodyLimit), headers: {} }
 }
 
 /** What is said of a request that breaks the grammar of HTTP. */
 export const MALFORMED = 'the request is malformed: send HTTP as RFC 9112 has it'
 
-const describeFault = (status: number, form: ErrorForm, bodyLimit: number): string => {
+const describeFault = (status: number, bodyLimit: number): string => {
   if (status === 413) return `the body is too large: send at most ${bodyLimit} bytes`
-  if (status === 415) {
-    const read = form === 'json' ? 'application/json' : 'application/x-www-form-urlencoded'
-    return `the content type is not one that is read here: send ${read}`
-  }
+  if (status === 415) return 'the content type is not one that is read here: send application/json'
   return MALFORMED
 }
 

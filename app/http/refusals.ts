@@ -60,12 +60,18 @@ export const parameterRefusals = {
   brokenEscape: ofDomain('invalid_request', 'a parameter has a broken percent-escape: write % as %25')
 }
 
+const OTHER_THAN_FORM = 'the content type is not one that is read here: send application/x-www-form-urlencoded'
+
 /** Of a form. */
 export const formRefusals = {
   ...bodyRefusals,
   ...parameterRefusals,
+  otherType: ofHttp(415, OTHER_THAN_FORM),
   rawForm: tooLong('the form is long and not percent-encoded: encode all but ASCII')
 }
+
+/** Of a form under `/auth/`, where whatever is malformed is 400 (RFC 6749 section 5.2). */
+export const oauthFormRefusals = { ...formRefusals, otherType: ofHttp(400, OTHER_THAN_FORM) }
 
 /** Of a query string. */
 export const queryRefusals = {

@@ -4,7 +4,7 @@ import formbody from '@fastify/formbody'
 import type { FastifyRequest, preParsingHookHandler } from 'fastify'
 import type { ErrorForm } from '../errors.js'
 import type { Http, HttpPlugin } from '../http.js'
-import { formRefusals, pageRefusals, parameterRefusals, queryRefusals } from '../refusals.js'
+import { formRefusals, oauthFormRefusals, pageRefusals, parameterRefusals, queryRefusals } from '../refusals.js'
 
 /**
  * Parameters by name, each once: of several `resource` (RFC 8707) the first. A Map, so that `__proto__` is a name like any
@@ -12,9 +12,12 @@ import { formRefusals, pageRefusals, parameterRefusals, queryRefusals } from '..
  */
 export type Form = ReadonlyMap<string, string>
 
-/** A group of routes whose request bodies are forms, and whose errors have `errorForm`. Any other body is refused. */
+/**
+ * A group of routes whose request bodies are forms, and whose errors have `errorForm`. A body of another type is refused with
+ * `otherType`.
+ */
 export const formRoutes =
-  (errorForm: ErrorForm, routes: (http: Http) => void): HttpPlugin =>
+  (errorForm: ErrorForm, routes: (http: Http) => void, { otherType } = oauthFormRefusals): HttpPlugin =>
   (http, _options, done) => {
     http.addHook('onRoute', route => {
       route.config = { ...route.config, errorForm }
@@ -22,6 +25,7 @@ export const formRoutes =
     })
     // `formOf` parses the text, without holding the event loop.
     http.register(formbody, { parser: text => ({ text }) })
+    http.addContentTypeParser('*', (_request, _body, done) => done(otherType()))
     routes(http)
     done()
   }

@@ -1,8 +1,8 @@
 import { type TObject, type TSchema, Type } from '@sinclair/typebox'
 import type { FastifySchema, RouteOptions } from 'fastify'
 import { refusals } from '../../../core/index.js'
-import { createAnswerFor, describeInvalid, type ErrorForm } from '../errors.js'
-import { createErrorPage, hasDeveloperLine } from '../pages/error-page.js'
+import { createAnswerFor, describeInvalid, type ErrorForm, type ErrorPage } from '../errors.js'
+import { hasDeveloperLine } from '../pages/error-page.js'
 import { headRefusals, type Refusals } from '../refusals.js'
 import { ALWAYS, type HeaderName, named, OF_PERSONAL_PAGES, WITH_BODY } from './headers.js'
 import { type Answer, DOCUMENTED, type Examples, type Operation } from './operation.js'
@@ -135,16 +135,17 @@ interface Refused {
   readonly name: string
   readonly status: number
   readonly headers: readonly HeaderName[]
-  /** The body in JSON. A page says the text of the body of OAuth's form. */
-  readonly body: { readonly error: string; readonly error_description?: string }
+  /** The body in JSON, or what a page tells developers. */
+  readonly body: { readonly error: string }
 }
+
+const forDevelopers: ErrorPage = ({ message }) => ({ headers: {}, body: JSON.stringify({ error: message }) })
 
 /** What errors.ts answers for each refusal. */
 const answersTo = (refused: Refusals, form: ErrorForm, bodyLimit: number): readonly Refused[] => {
-  const answerFor = createAnswerFor(createErrorPage(''), bodyLimit, () => 'https://heroes.example')
+  const answerFor = createAnswerFor(forDevelopers, bodyLimit, () => 'https://heroes.example')
   return Object.entries(refused).map(([name, refusal]) => {
-    const answer = answerFor(refusal(), form === 'page' ? 'oauth' : form, { id: '', headers: {} })
-    const { status, headers, body } = answer
+    const { status, headers, body } = answerFor(refusal(), form, { id: '', headers: {} })
     return { name, status, headers: named(Object.keys(headers)), body: JSON.parse(body) }
   })
 }
@@ -174,7 +175,7 @@ const pageAnswerOf = (status: number, refused: readonly Refused[]): object => ({
     ? [
         `${MEANINGS[status]} For developers the page says one of these:`,
         '',
-        ...refused.map(({ body }) => `- ${body.error_description}`)
+        ...refused.map(({ body }) => `- ${body.error}`)
       ].join('\n')
     : MEANINGS[status],
   headers: listed(

@@ -1,6 +1,6 @@
 import { type TObject, type TProperties, Type } from '@sinclair/typebox'
 import { clientRefusals } from '../client-auth.js'
-import { formRefusals, storeRefusals } from '../refusals.js'
+import { oauthFormRefusals, storeRefusals } from '../refusals.js'
 import { type HeaderName, OF_PERSONAL_PAGES } from './headers.js'
 import type { Answer, Security } from './operation.js'
 
@@ -41,7 +41,7 @@ export const clientForm = (properties: TProperties): TObject =>
   })
 
 /** What is refused of any {@link clientForm}. */
-export const clientFormRefusals = { ...clientRefusals, ...formRefusals, ...storeRefusals }
+export const clientFormRefusals = { ...clientRefusals, ...oauthFormRefusals, ...storeRefusals }
 
 /** The form of RFC 7009 and RFC 7662. */
 export const tokenQuestion = clientForm({

@@ -108,7 +108,7 @@ export const accountRoutes = (
       }
     )
   }
-  http.register(pageRoutes(routes))
+  http.register(pageRoutes(routes, formRefusals))
 
   http.get('/.well-known/change-password', { config: { operation: LEAD } }, async (_request, reply) =>
     reply.redirect(`${publicUrl()}/account`)

@@ -12,7 +12,7 @@ import { type LoginFailure, loginFailureOf } from '../pages/credentials.js'
 import { languageFor, pageHeaders } from '../pages/layout.js'
 import { CANCEL, loginPage, type ServiceDescription } from '../pages/login-page.js'
 import { pageRoutes } from '../pages/page-routes.js'
-import { formRefusals, pageRefusals, queryRefusals, storeRefusals } from '../refusals.js'
+import { oauthFormRefusals, pageRefusals, queryRefusals, storeRefusals } from '../refusals.js'
 
 type AuthorizeUseCases = Pick<UseCases, 'resolveRedirect' | 'judgeRequest' | 'authorize' | 'describeScopes'>
 
@@ -118,7 +118,7 @@ const LOG_IN: Operation = {
     ...loginFailures
   },
   refusals: {
-    ...formRefusals,
+    ...oauthFormRefusals,
     formAgainstLink,
     ...linkRefusals,
     tooManyHashes: () => refusals.tooManyHashes()

@@ -152,6 +152,24 @@ t.test('wire 8.3: a form that a browser sends for another site is refused, and n
   t.ok(await opens({ ask }, access_token))
 })
 
+t.test('a body of another type is 415, as everywhere outside /auth/, and the login page answers 400', async t => {
+  const { ask } = await createAccount()
+  const body = { method: 'POST', payload: '{}' }
+  const wanted = 'send application/x-www-form-urlencoded'
+  for (const [path, status] of [
+    ['/account', 415],
+    [loginPath(), 400]
+  ] as const) {
+    const typed = await ask(path, { ...body, headers: { 'content-type': 'application/json' } })
+    const untyped = await ask(path, body)
+    for (const { statusCode, headers, payload } of [typed, untyped]) {
+      t.equal(statusCode, status, path)
+      t.match(headers['content-type'], 'text/html')
+      t.match(payload, wanted)
+    }
+  }
+})
+
 t.test('an empty choice beside a chosen login is none', async t => {
   const { post, login, ids } = await createAccount()
   await login()
