@@ -1,3 +1,5 @@
+import { count } from '../doctor/advice.js'
+
 /** What a file has in one place, or what is wrong there. `number` is that of its first line. */
 export type Entry<Value> =
   | { readonly number: number; readonly value: Value }
@@ -94,8 +96,7 @@ export async function* readCsv(
     if (fields.length === header.length) {
       return { number, value: Object.fromEntries(header.map((key, index) => [key, fields[index]])) }
     }
-    const count = `${fields.length} ${fields.length === 1 ? 'field' : 'fields'}`
-    return { number, fault: `it has ${count}, and the header has ${header.length}` }
+    return { number, fault: `it has ${count(fields.length, 'field', 'fields')}, and the header has ${header.length}` }
   }
   for await (const row of rows) yield 'fault' in row ? row : toEntry(row.number, row.value)
 }

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import type { ImportOutcome } from '../../core/index.js'
 import type { Administration } from '../control/protocol.js'
+import { count } from '../doctor/advice.js'
 import type { CommandContext, JsonOption } from './command.js'
 import { type Entry, readCsv, readJsonLines, readLines } from './entries.js'
 
@@ -60,14 +61,11 @@ export const runImport = async <Item, Line extends Texts>(
     }
     await flush(useCases, batch)
   }).finally(status.clear)
-  const count = (number: number): string => `${number} ${number === 1 ? one : many}`
   await print(options, [
     counts,
-    [`${count(counts.imported)} imported, ${counts.present} there already, ${counts.refused} refused`]
+    [`${count(counts.imported, one, many)} imported, ${counts.present} there already, ${counts.refused} refused`]
   ])
-  if (counts.refused > 0) {
-    throw new Error(`${counts.refused} ${counts.refused === 1 ? 'line was' : 'lines were'} refused`)
-  }
+  if (counts.refused > 0) throw new Error(`${count(counts.refused, 'line was', 'lines were')} refused`)
 }
 
 /** What the file holds. Rejects when it cannot be read. */

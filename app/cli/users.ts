@@ -1,6 +1,7 @@
 import { Option } from 'commander'
 import { DomainError, type NamedUser, type PredecessorUser } from '../../core/index.js'
 import type { Administration } from '../control/protocol.js'
+import { count } from '../doctor/advice.js'
 import type { CommandContext, CommandEntry, JsonOption } from './command.js'
 import { type Kind, runImport } from './importing.js'
 import { toTable } from './printable.js'
@@ -59,7 +60,7 @@ export const userCommands = (context: CommandContext): readonly CommandEntry[] =
       await context.show(options, async useCases => {
         if (username === undefined) {
           const revoked = await revokeAll(useCases, context.status).finally(context.status.clear)
-          return [{ revoked }, [`The users, ${revoked}, have no code and no token any more.`]]
+          return [{ revoked }, [`${count(revoked, 'user has', 'users have')} no code and no token any more.`]]
         }
         await useCases.revokeUser(username)
         return [{ username }, [`The user ${username} has no code and no token any more.`]]
