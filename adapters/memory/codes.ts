@@ -1,6 +1,6 @@
 import type { Digest } from '../../core/model.js'
 import type { CodeStore } from '../../core/ports.js'
-import { beginGrant, type CodeRow, copyCode, extend, isLive, schedule, storeToken, type Tables } from './tables.js'
+import { beginGrant, type CodeRow, copyCode, extend, isLive, storeToken, type Tables } from './tables.js'
 
 export const createCodeStore = (tables: Tables): CodeStore => {
   const { codes } = tables
@@ -25,13 +25,12 @@ export const createCodeStore = (tables: Tables): CodeStore => {
       grant.codes.push(row)
       codes.set(code.digest, row)
       extend(grant, code.expiresAt)
-      schedule(tables, grant)
       return true
     },
 
     async find(digest) {
       const row = codes.get(digest)
-      return row && { ...copyCode(row.code, row.grant.grant), spent: row.spent, ended: !isLive(row.grant) }
+      return row && { ...copyCode(row.code), spent: row.spent, ended: !isLive(row.grant) }
     },
 
     async redeem(digest, token) {

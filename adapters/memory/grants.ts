@@ -1,33 +1,11 @@
+import type { OpenLogin } from '../../core/model.js'
 import type { GrantStore } from '../../core/ports.js'
-import {
-  copyGrant,
-  type GrantRow,
-  isLive,
-  minuteOf,
-  pause,
-  removeGrant,
-  schedule,
-  type Tables,
-  type TokenRow,
-  unschedule
-} from './tables.js'
+import { copyGrant, isLive, pause, removeGrant, type Tables, type TokenRow } from './tables.js'
 
 export const createGrantStore = (tables: Tables): GrantStore => {
-  const { grants, due } = tables
-
-  /** Up to `limit` grants that may have expired before `at`. */
-  const takeDue = (at: number, limit: number): GrantRow[] => {
-    const found: GrantRow[] = []
-    for (const [minute, waiting] of due) {
-      if (minute > minuteOf(at)) continue
-      for (const grant of waiting) {
-        if (found.length >= limit) return found
-        // A grant whose last expiry lies in the minute of `at`, but not before `at`, is left for a later call.
-        if (grant.lastExpiry < at || grant.dueMinute < minuteOf(grant.lastExpiry)) found.push(grant)
-      }
-    }
-    return found
-  }
+  const { grants } = tables
+  /** Goes on where the last sweep stopped, so that a sweep of many calls looks at each grant once or twice. */
+  let sweep = grants.values()
 
   return {
     async find(id) {
@@ -40,13 +18,9 @@ export const createGrantStore = (tables: Tables): GrantStore => {
         .filter(row => isLive(row) && row.tokens.some(token => isGood(token, at)))
         .map(({ grant, tokens }) => ({
           grant: copyGrant(grant),
-          refreshedAt: latest(...tokens.map(({ token }) => token.issuedAt))
+          refreshedAt: new Date(Math.max(...tokens.map(({ token }) => token.issuedAt.getTime())))
         }))
-        .sort(
-          (a, b) =>
-            milliseconds(b.grant.beganAt) - milliseconds(a.grant.beganAt) ||
-            milliseconds(b.refreshedAt) - milliseconds(a.refreshedAt)
-        )
+        .sort((a, b) => beganAt(b) - beganAt(a) || b.refreshedAt.getTime() - a.refreshedAt.getTime())
       return { open: open.slice(0, limit), count: open.length }
     },
 
@@ -58,19 +32,19 @@ export const createGrantStore = (tables: Tables): GrantStore => {
     },
 
     async removeExpired(at, limit) {
-      const found = takeDue(at.getTime(), limit)
-      for (const grant of found) {
-        if (grant.lastExpiry < at.getTime()) {
+      let removed = 0
+      // The end of the map is looked at too, once.
+      for (let left = grants.size; left >= 0 && removed < limit; left -= 1) {
+        const { value: grant } = sweep.next()
+        if (grant === undefined) sweep = grants.values()
+        else if (grant.lastExpiry < at.getTime()) {
           removeGrant(tables, grant)
-        } else {
-          // A grant is moved here and not when a token is stored under it: most grants are looked at once per refresh
-          // token at most.
-          unschedule(tables, grant)
-          schedule(tables, grant)
+          removed += 1
         }
+        if (left % 5000 === 4999) await pause()
       }
-      if (found.length === limit) await pause()
-      return found.length
+      if (removed === limit) await pause()
+      return removed
     }
   }
 }
@@ -79,7 +53,5 @@ const isGood = ({ token, accessEnded, spent }: TokenRow, at: Date): boolean =>
   (!accessEnded && token.expiresAt > at) ||
   (spent === undefined && token.refreshExpiresAt !== undefined && token.refreshExpiresAt > at)
 
-const latest = (...instants: readonly Date[]): Date => new Date(Math.max(...instants.map(milliseconds)))
-
-/** Of an instant that is not known it is that before all others. */
-const milliseconds = (instant: Date | undefined): number => instant?.getTime() ?? Number.MIN_SAFE_INTEGER
+/** In milliseconds. Logins whose beginning is not known come before all others. */
+const beganAt = ({ grant }: OpenLogin): number => grant.beganAt?.getTime() ?? Number.MIN_SAFE_INTEGER

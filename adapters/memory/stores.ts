@@ -12,8 +12,9 @@ import { createUserStore } from './users.js'
 export type { Stores }
 
 /**
- * All stores, empty, in the memory of this process. Every method but `heroes.list` is atomic, because it does its work
- * before it returns its promise, in one turn of the event loop. A long list takes several turns and is no snapshot.
+ * All stores, empty, in the memory of this process. Every method but `heroes.list` and `grants.removeExpired` is atomic,
+ * because it does its work before it returns its promise, in one turn of the event loop. These two take several turns where
+ * there is much, and a long list is no snapshot.
  */
 export const createMemoryStores = (): Stores => {
   const tables = createTables()

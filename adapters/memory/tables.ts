@@ -23,8 +23,6 @@ export interface GrantRow {
   revoked: boolean
   /** When the last of its codes and tokens expires, in milliseconds. */
   lastExpiry: number
-  /** The key of the grant in {@link Tables.due}: the minute of the last expiry or an earlier one. */
-  dueMinute: number
   readonly codes: CodeRow[]
   readonly tokens: TokenRow[]
 }
@@ -51,8 +49,6 @@ export interface Tables {
   readonly tokensByRefresh: Map<Digest, TokenRow>
   /** Spent refresh tokens that still have their nonce. */
   readonly withNonce: Set<TokenRow>
-  /** Grants by {@link GrantRow.dueMinute}. */
-  readonly due: Map<number, Set<GrantRow>>
 }
 
 export const createTables = (): Tables => ({
@@ -62,8 +58,7 @@ export const createTables = (): Tables => ({
   codes: new Map(),
   tokensByAccess: new Map(),
   tokensByRefresh: new Map(),
-  withNonce: new Set(),
-  due: new Map()
+  withNonce: new Set()
 })
 
 // Ending all grants of a user raises the user's generation: grants of an earlier one have ended with that, and no row of
@@ -87,7 +82,6 @@ export const beginGrant = (tables: Tables, grant: Grant, generation: number | un
     generation,
     revoked: false,
     lastExpiry: 0,
-    dueMinute: 0,
     codes: [],
     tokens: []
   }
@@ -98,7 +92,7 @@ export const beginGrant = (tables: Tables, grant: Grant, generation: number | un
 }
 
 export const storeToken = (tables: Tables, grant: GrantRow, token: Token): void => {
-  const row: TokenRow = { token: withCopies(token, grant.grant), grant, accessEnded: false, spent: undefined }
+  const row: TokenRow = { token: copyToken(token, grant.grant), grant, accessEnded: false, spent: undefined }
   grant.tokens.push(row)
   tables.tokensByAccess.set(token.accessDigest, row)
   if (token.refreshDigest !== undefined) tables.tokensByRefresh.set(token.refreshDigest, row)
@@ -110,25 +104,8 @@ export const extend = (grant: GrantRow, expiresAt: Date | undefined): void => {
   if (expiresAt !== undefined) grant.lastExpiry = Math.max(grant.lastExpiry, expiresAt.getTime())
 }
 
-/** Puts the grant where `removeExpired` looks for it once all its present codes and tokens have expired. */
-export const schedule = ({ due }: Tables, grant: GrantRow): void => {
-  grant.dueMinute = minuteOf(grant.lastExpiry)
-  const waiting = due.get(grant.dueMinute)
-  if (waiting === undefined) due.set(grant.dueMinute, new Set([grant]))
-  else waiting.add(grant)
-}
-
-export const unschedule = ({ due }: Tables, grant: GrantRow): void => {
-  const waiting = due.get(grant.dueMinute)
-  waiting?.delete(grant)
-  if (waiting?.size === 0) due.delete(grant.dueMinute)
-}
-
-export const minuteOf = (milliseconds: number): number => Math.floor(milliseconds / 60_000)
-
 /** Removes the grant with every code and token. */
 export const removeGrant = (tables: Tables, row: GrantRow): void => {
-  unschedule(tables, row)
   tables.grants.delete(row.grant.id)
   row.user?.grants.delete(row)
   row.client.grants.delete(row)
@@ -151,10 +128,7 @@ export const copyGrant = ({ id, userId, clientId, scopes, beganAt, expiresAt }: 
 
 // Records are copied when they are stored and when they are returned, because a Date cannot be frozen. They are copied
 // key by key, so that extra keys of a caller (the `spent` of a StoredCode, say) are not stored, as in a database.
-export const copyToken = (token: Token, grant: Grant): Token => withCopies(token, copyGrant(grant))
-
-/** A copy of the token, under the grant as it is given. */
-const withCopies = (token: Token, grant: Grant): Token => ({
+export const copyToken = (token: Token, grant = copyGrant(token.grant)): Token => ({
   accessDigest: token.accessDigest,
   refreshDigest: token.refreshDigest,
   grant,
@@ -171,9 +145,9 @@ export const copyAccess = ({ token, grant: { grant } }: TokenRow): AccessToken =
   expiresAt: copyDate(token.expiresAt)
 })
 
-export const copyCode = (code: Code, grant: Grant): Code => ({
+export const copyCode = (code: Code, grant = copyGrant(code.grant)): Code => ({
   digest: code.digest,
-  grant: copyGrant(grant),
+  grant,
   redirectUri: code.redirectUri,
   challenge: code.challenge,
   issuedAt: copyDate(code.issuedAt),

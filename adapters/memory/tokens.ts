@@ -1,5 +1,5 @@
 import type { TokenStore } from '../../core/ports.js'
-import { beginGrant, copyAccess, copySpend, copyToken, isLive, schedule, storeToken, type Tables } from './tables.js'
+import { beginGrant, copyAccess, copySpend, copyToken, isLive, storeToken, type Tables } from './tables.js'
 
 export const createTokenStore = (tables: Tables): TokenStore => {
   const { tokensByAccess, tokensByRefresh, withNonce } = tables
@@ -9,7 +9,6 @@ export const createTokenStore = (tables: Tables): TokenStore => {
       const grant = beginGrant(tables, token.grant, generation)
       if (grant === undefined) return false
       storeToken(tables, grant, token)
-      schedule(tables, grant)
       return true
     },
 
@@ -22,7 +21,7 @@ export const createTokenStore = (tables: Tables): TokenStore => {
       const row = tokensByRefresh.get(digest)
       if (row === undefined) return undefined
       const { token, grant, spent } = row
-      return { ...copyToken(token, grant.grant), spent: spent && copySpend(spent), ended: !isLive(grant) }
+      return { ...copyToken(token), spent: spent && copySpend(spent), ended: !isLive(grant) }
     },
 
     async rotate(digest, spend, successor) {
