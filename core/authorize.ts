@@ -105,6 +105,8 @@ export const createAuthorizeUseCases = (
   }
 })
 
+const invalid = (message: string): DomainError => new DomainError('invalid_request', message)
+
 /** RFC 7636 section 4.2: base64url of 32 bytes without padding. */
 const CHALLENGE = /^[A-Za-z0-9_-]{43}$/
 
@@ -114,29 +116,24 @@ const judge = (client: Client, request: AuthorizationRequest): Authorization => 
   if (!client.grantTypes.includes('authorization_code')) {
     throw new DomainError('unauthorized_client', 'the client is not allowed the grant authorization_code')
   }
-  if (responseType === undefined) throw new DomainError('invalid_request', 'response_type is missing: it must be code')
+  if (responseType === undefined) throw invalid('response_type is missing: it must be code')
   if (responseType !== 'code') throw new DomainError('unsupported_response_type', 'response_type must be code')
-  if (responseMode !== undefined && responseMode !== 'query') {
-    throw new DomainError('invalid_request', 'response_mode must be query, or be left out')
-  }
+  if (responseMode !== undefined && responseMode !== 'query')
+    throw invalid('response_mode must be query, or be left out')
   if (state === undefined && client.requireState)
-    throw new DomainError('invalid_request', 'state is missing: send a text of your choice, which comes back unchanged')
+    throw invalid('state is missing: send a text of your choice, which comes back unchanged')
   if (state === undefined && codeChallenge === undefined)
-    throw new DomainError('invalid_request', 'state and code_challenge are missing: send one of the two')
+    throw invalid('state and code_challenge are missing: send one of the two')
   if (state !== undefined && state.length > 4096)
-    throw new DomainError('invalid_request', 'state is longer than 4096 characters: send a shorter one')
+    throw invalid('state is longer than 4096 characters: send a shorter one')
   if (codeChallenge === undefined) {
     if (codeChallengeMethod !== undefined)
-      throw new DomainError('invalid_request', 'code_challenge is missing: send one, or no code_challenge_method')
-    if (client.requirePkce)
-      throw new DomainError('invalid_request', 'the client must send a code_challenge, with the method S256')
+      throw invalid('code_challenge is missing: send one, or no code_challenge_method')
+    if (client.requirePkce) throw invalid('the client must send a code_challenge, with the method S256')
   } else {
-    if (codeChallengeMethod !== 'S256') throw new DomainError('invalid_request', 'code_challenge_method must be S256')
+    if (codeChallengeMethod !== 'S256') throw invalid('code_challenge_method must be S256')
     if (!CHALLENGE.test(codeChallenge))
-      throw new DomainError(
-        'invalid_request',
-        'code_challenge is malformed: send the 43 characters of base64url of a SHA-256'
-      )
+      throw invalid('code_challenge is malformed: send the 43 characters of base64url of a SHA-256')
   }
   const scopes = grantScopes(parseScope(scope), client.allowedScopes)
   return { client, scopes, redirectUri, challenge: codeChallenge }

@@ -14,16 +14,12 @@ export interface BearerUseCases {
    * `token_required` without a credential, `invalid_token` for a token that is unknown, expired or revoked, and
    * `insufficient_scope` when none of its scopes covers `requiredScope`. A refusal of a token is the event `bearer.refused`.
    */
-  verifyBearer(
-    accessToken?: string | undefined,
-    requiredScope?: string | undefined,
-    origin?: Origin | undefined
-  ): Promise<AccessToken>
+  verifyBearer(accessToken?: string, requiredScope?: string, origin?: Origin): Promise<AccessToken>
   /**
    * The user whose login an access token came of. Throws what {@link verifyBearer} throws, and `insufficient_scope` for a
    * token that a client got for itself.
    */
-  whoAmI(accessToken?: string | undefined, origin?: Origin | undefined): Promise<NamedUser>
+  whoAmI(accessToken?: string, origin?: Origin): Promise<NamedUser>
 }
 
 export const createBearerUseCases = ({ tokens, grants, users, secrets, clock, events }: AllPorts): BearerUseCases => {
@@ -49,9 +45,7 @@ export const createBearerUseCases = ({ tokens, grants, users, secrets, clock, ev
     async whoAmI(accessToken, origin) {
       const { grantId } = await verifyBearer(accessToken, undefined, origin)
       const grant = await grants.find(grantId)
-      if (grant !== undefined && grant.userId === undefined) {
-        throw refuse('scope', tokenOfNoUser(), origin)
-      }
+      if (grant !== undefined && grant.userId === undefined) throw refuse('scope', tokenOfNoUser(), origin)
       // The login may have ended, or the user have been removed, since the token was found.
       const user = grant?.userId === undefined ? undefined : await users.find(grant.userId)
       if (user === undefined) throw refuse('unknown', invalidToken(), origin)

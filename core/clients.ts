@@ -66,14 +66,12 @@ export const createClientUseCases = ({ clients, secrets, clock, events }: AllPor
       requirePkce = wanted === undefined,
       requireState = true
     }) {
-      if (!isClientId(id)) {
-        throw invalid('a client id is 1 to 255 of A-Z a-z 0-9 . _ ~ -')
-      }
+      if (!isClientId(id)) throw invalid('a client id is 1 to 255 of A-Z a-z 0-9 . _ ~ -')
       const changes = requireChanges({ redirectUris, allowedScopes, grantTypes, name, requirePkce, requireState })
       const secret = typeof wanted === 'object' ? await secrets.random() : wanted
       const secretDigest = secret === undefined ? undefined : await secrets.digest(requireSecret(secret))
       const client: Client = { id, secretDigest, previousSecret: undefined, ...changes }
-      requireFitting(client, grantTypes)
+      requireFitting(client)
       if (!(await clients.insert(client))) throw new DomainError('conflict', 'a client with this id exists')
       events.emit({ event: 'client.added', client: id })
       return { client, secret }
@@ -85,8 +83,9 @@ export const createClientUseCases = ({ clients, secrets, clock, events }: AllPor
 
     async changeClient(id, changes) {
       const wanted = requireChanges(changes)
-      if (wanted.grantTypes !== undefined) requireFitting(await find(id), wanted.grantTypes)
-      const client = isClientId(id) ? await clients.update(id, wanted) : undefined
+      const { grantTypes = [] } = wanted
+      requireFitting({ ...(await find(id)), grantTypes })
+      const client = await clients.update(id, wanted)
       if (client === undefined) throw noSuchClient()
       events.emit({ event: 'client.changed', client: id })
       return client
@@ -142,14 +141,10 @@ const requireChanges = <T extends ClientChanges>(changes: T): T => {
  * RFC 6749 section 4.4 keeps `client_credentials` for confidential clients. RFC 9700 section 4.15: what such a client
  * is called in an introspection must not look like the id of a user.
  */
-const requireFitting = ({ id, secretDigest }: Client, grantTypes: readonly string[]): void => {
+const requireFitting = ({ id, secretDigest, grantTypes }: Client): void => {
   if (!grantTypes.includes('client_credentials')) return
-  if (secretDigest === undefined) {
-    throw invalid('client_credentials is for confidential clients')
-  }
-  if (/^[0-9]+$/.test(id)) {
-    throw invalid('client_credentials is for clients whose id is not of digits alone')
-  }
+  if (secretDigest === undefined) throw invalid('client_credentials is for confidential clients')
+  if (/^[0-9]+$/.test(id)) throw invalid('client_credentials is for clients whose id is not of digits alone')
 }
 
 /** RFC 6749 appendix A.2. Clients encode other characters in Basic credentials each in a way of its own. */

@@ -20,16 +20,11 @@ export const createCodeGrant = (
     request: TokenRequest
   ): Promise<'redirectUri' | 'verifier' | undefined> => {
     const { redirectUri, codeVerifier } = request
-    if (redirectUri !== code.redirectUri) {
-      const isRegistered = client.redirectUris.some(registered => registered === redirectUri)
-      if (code.redirectUri !== undefined || !isRegistered) return 'redirectUri'
-    }
-    if (code.challenge === undefined || codeVerifier === undefined) {
-      return code.challenge === codeVerifier ? undefined : 'verifier'
-    }
-    const matches =
-      VERIFIER.test(codeVerifier) && (await secrets.equal(await secrets.digest(codeVerifier), code.challenge))
-    return matches ? undefined : 'verifier'
+    const expected = code.redirectUri === undefined ? [undefined, ...client.redirectUris] : [code.redirectUri]
+    if (!expected.includes(redirectUri)) return 'redirectUri'
+    if (code.challenge === undefined) return codeVerifier === undefined ? undefined : 'verifier'
+    if (codeVerifier === undefined || !VERIFIER.test(codeVerifier)) return 'verifier'
+    return (await secrets.equal(await secrets.digest(codeVerifier), code.challenge)) ? undefined : 'verifier'
   }
 
   const find = async ({ code = '' }: TokenRequest): Promise<StoredCode | undefined> =>
@@ -63,12 +58,12 @@ export const createCodeGrant = (
       if (code.ended) throw refusals.ended(grant)
       if (code.spent) return refuseSecondUse(code, request)
       if (code.expiresAt <= now || grant.expiresAt <= now) throw refusals.expired(grant)
-      const mismatch = await mismatchOf(code, client, request)
       const scopes = grant.scopes.filter(scope => anyCovers(client.allowedScopes, scope))
-      const hasLostScopes = scopes.length === 0 && grant.scopes.length > 0
-      if (mismatch !== undefined || hasLostScopes) {
+      const lost = scopes.length === 0 && grant.scopes.length > 0 ? 'scope' : undefined
+      const fault = (await mismatchOf(code, client, request)) ?? lost
+      if (fault !== undefined) {
         if (!(await codes.burn(code.digest))) return refuseLost(code, request)
-        throw refusals[mismatch ?? 'scope'](grant)
+        throw refusals[fault](grant)
       }
       const pair = await newPair(client, secrets)
       const token = await tokenOf(pair, grant, scopes, now, secrets, policy)

@@ -5,11 +5,11 @@ import type { Grant } from './model.js'
 export interface Origin {
   /** The caller decides what counts as one address. */
   readonly address: string
-  /** The network around the address, if its subscriber may have many addresses. It is counted too, and takes turns. */
+  /** The network around the address, if its subscriber may have many addresses. It has a count of its own. */
   readonly network?: string | undefined
   /** What the caller's own log calls the request. */
   readonly requestId?: string | undefined
-  /** What a trace of several services calls the whole of which the request is a part. */
+  /** The id of the trace (W3C Trace Context) that the request is part of. */
   readonly traceId?: string | undefined
 }
 
@@ -85,10 +85,7 @@ export interface Events {
 }
 
 /** What an event has of the grant that it is about and of the request that brought it. */
-export const aboutGrant = (
-  { id, clientId, userId }: Grant,
-  origin: Origin | undefined
-): Pick<Ids, 'client' | 'grant'> & { readonly user: number | undefined } & Partial<Origin> => ({
+export const aboutGrant = ({ id, clientId, userId }: Grant, origin: Origin | undefined) => ({
   client: clientId,
   user: userId,
   grant: id,
@@ -96,11 +93,9 @@ export const aboutGrant = (
 })
 
 /** The origin alone, of an object that may hold secrets as well. */
-export const originAlone = (origin: Origin | undefined): Partial<Origin> =>
-  origin === undefined
-    ? {}
-    : {
-        address: origin.address,
-        requestId: origin.requestId,
-        ...(origin.traceId !== undefined && { traceId: origin.traceId })
-      }
+export const originAlone = (origin: Origin | undefined) =>
+  origin && {
+    address: origin.address,
+    requestId: origin.requestId,
+    ...(origin.traceId !== undefined && { traceId: origin.traceId })
+  }

@@ -14,26 +14,14 @@ import { otherGrantType, unsupportedGrantType } from './refusals.js'
 import { requireStrings } from './text.js'
 import { type GrantHandler, requireParameter, type TokenRequest } from './token-request.js'
 
-/** Serves a request for one grant type, once the client is authenticated. */
-type Serve = (authentication: Promise<Client>, request: TokenRequest) => Promise<TokenAnswer>
-
-const serveWith =
-  <Found>({ find, issue }: GrantHandler<Found>): Serve =>
-  async (authentication, request) => {
-    const [client, found] = await Promise.all([authentication, find(request)])
-    if (!client.grantTypes.includes(requireParameter('grant_type', request.grantType))) throw otherGrantType()
-    return issue(client, request, found)
+/** Every value of `grant_type` with its handler. The token endpoint and the metadata have no other list of grant types. */
+const GRANT_TYPES: Readonly<Record<string, (ports: AllPorts, policy: Policy, login: Login) => GrantHandler<unknown>>> =
+  {
+    authorization_code: createCodeGrant,
+    client_credentials: createClientCredentialsGrant,
+    password: createPasswordGrant,
+    refresh_token: createRefreshGrant
   }
-
-/**
- * Every value of `grant_type` with its handler. The token endpoint and the metadata have no other list of grant types.
- */
-const GRANT_TYPES: Readonly<Record<string, (ports: AllPorts, policy: Policy, login: Login) => Serve>> = {
-  authorization_code: (ports, policy) => serveWith(createCodeGrant(ports, policy)),
-  client_credentials: (ports, policy) => serveWith(createClientCredentialsGrant(ports, policy)),
-  password: (ports, policy, login) => serveWith(createPasswordGrant(ports, policy, login)),
-  refresh_token: (ports, policy) => serveWith(createRefreshGrant(ports, policy))
-}
 
 /** RFC 8414's `grant_types_supported`. */
 export const grantTypes: readonly string[] = Object.keys(GRANT_TYPES)
@@ -41,20 +29,12 @@ export const grantTypes: readonly string[] = Object.keys(GRANT_TYPES)
 /** What a client may use that was registered without a word about it: all that needs a user. */
 export const defaultGrantTypes: readonly string[] = ['password', 'authorization_code', 'refresh_token']
 
-/** Why an authenticated client was refused. Undefined for a wrong password, of which the login tells, and for failures. */
-const refusalOf = (error: unknown): DomainError['refusal'] => {
-  if (!(error instanceof DomainError)) return undefined
-  const { code, refusal } = error
-  if (code === 'invalid_scope') return refusal ?? { reason: 'scope' }
-  if (code === 'unauthorized_client' || code === 'unsupported_grant_type') return { reason: 'grant_type' }
-  return refusal
-}
-
 /** What a token endpoint does (RFC 6749 section 3.2). */
 export interface TokenUseCases {
   /**
    * Serves the token request of an authenticated client, by its `grantType`. Throws `unsupported_grant_type`,
-   * `invalid_request`, `invalid_grant`, `invalid_scope`, `unauthorized_client`, `too_many_attempts` and `overloaded`.
+   * `invalid_request`, `invalid_grant`, `invalid_scope`, `unauthorized_client`, `too_many_attempts`, `overloaded`, and
+   * `invalid_client` when the client was removed meanwhile.
    */
   issueToken(client: Client, request: TokenRequest): Promise<TokenAnswer>
   /**
@@ -71,21 +51,19 @@ export const createTokenUseCases = (
   { authenticateClient }: ClientAuthentication
 ): TokenUseCases => {
   const handlers = new Map(Object.entries(GRANT_TYPES).map(([type, create]) => [type, create(ports, policy, login)]))
-  const serveUnsupported: Serve = async (authentication, request) => {
-    await authentication
-    requireParameter('grant_type', request.grantType)
-    throw unsupportedGrantType(grantTypes)
-  }
-  const serve: Serve = async (authentication, request) => {
+  const serve = async (authentication: Promise<Client>, request: TokenRequest): Promise<TokenAnswer> => {
+    const handler = handlers.get(request.grantType ?? '')
+    const [client, found] = await Promise.all([authentication, handler?.find(request)])
     try {
-      return await (handlers.get(request.grantType ?? '') ?? serveUnsupported)(authentication, request)
+      const grantType = requireParameter('grant_type', request.grantType)
+      if (handler === undefined) throw unsupportedGrantType(grantTypes)
+      if (!client.grantTypes.includes(grantType)) throw otherGrantType()
+      return await handler.issue(client, request, found)
     } catch (error) {
-      const refusal = refusalOf(error)
-      if (refusal !== undefined) {
-        const { reason, grant } = refusal
-        const { id: client } = await authentication
-        const about = grant === undefined || grant.clientId !== client ? { client } : aboutGrant(grant, request)
-        ports.events.emit({ event: 'token.refused', ...about, ...originAlone(request), reason })
+      if (error instanceof DomainError && error.refusal !== undefined) {
+        const { reason, grant } = error.refusal
+        const about = grant === undefined ? { client: client.id, ...originAlone(request) } : aboutGrant(grant, request)
+        ports.events.emit({ event: 'token.refused', ...about, reason })
       }
       throw error
     }

@@ -33,7 +33,7 @@ export const createHousekeepingUseCases = (
     const now = clock.now()
     let erasedAt = now
     const failures: unknown[] = []
-    const attempt = (work: Promise<void>): Promise<unknown> => work.catch((error: unknown) => failures.push(error))
+    const noteFailure = (work: Promise<void>): Promise<unknown> => work.catch((error: unknown) => failures.push(error))
     const eraseNonces = async (): Promise<void> => {
       erasedAt = clock.now()
       // A repeat that was begun within the grace may still be under way. Without the nonce it would count as a theft.
@@ -42,12 +42,12 @@ export const createHousekeepingUseCases = (
     const removeAll = async (store: Pick<GrantStore, 'removeExpired'>, delaySeconds: number): Promise<void> => {
       const expired = secondsAfter(now, -delaySeconds)
       while (!signal?.aborted && (await store.removeExpired(expired, BATCH)) === BATCH) {
-        if (clock.now() >= secondsAfter(erasedAt, ERASE_SECONDS)) await attempt(eraseNonces())
+        if (clock.now() >= secondsAfter(erasedAt, ERASE_SECONDS)) await noteFailure(eraseNonces())
       }
     }
-    await attempt(eraseNonces())
-    await attempt(removeAll(grants, grantRemovalDelaySeconds))
-    await attempt(removeAll(attempts, ATTEMPTS_DELAY_SECONDS))
+    await noteFailure(eraseNonces())
+    await noteFailure(removeAll(grants, grantRemovalDelaySeconds))
+    await noteFailure(removeAll(attempts, ATTEMPTS_DELAY_SECONDS))
     if (failures.length > 0) throw failures[0]
   }
 })

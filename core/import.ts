@@ -63,13 +63,13 @@ export const createImportUseCases = ({
 const HASHED_PASSWORD = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/
 const SALT_MAX = 1024
 
-const requireHash = <T extends PredecessorHash>(user: T): T => {
+const requireHash = (user: PredecessorHash): PredecessorHash => {
   requireText('salt', user.salt, 1, SALT_MAX)
   if (HASHED_PASSWORD.test(requireString('hashedpassword', user.hashedPassword))) return user
   throw new DomainError('invalid_input', 'hashedpassword must be 32 bytes in base64')
 }
 
-type Judged<Valid> = { readonly valid: Valid } | 'present' | { readonly refused: string }
+type Judged<Valid> = { readonly valid: Valid } | Exclude<ImportOutcome, 'imported'>
 
 /** Judges each item and stores the valid ones in one call. `judge` throws `invalid_input` for an item to be refused. */
 const importAll = async <Item, Valid>(

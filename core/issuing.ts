@@ -6,16 +6,15 @@ import type { Ports } from './ports.js'
 /** The successful response of RFC 6749 section 5.1. */
 export interface TokenAnswer {
   readonly accessToken: string
+  /** Undefined for a client that may not refresh, and for what a client gets for itself. */
   readonly refreshToken: string | undefined
+  /** Whole seconds. 0 once the access token of a repeated refresh has expired. */
   readonly expiresInSeconds: number
+  /** None when none were requested. */
   readonly scopes: readonly string[]
 }
 
-export interface TokenPair {
-  readonly accessToken: string
-  /** Undefined for a client that may not refresh. */
-  readonly refreshToken: string | undefined
-}
+type TokenPair = Pick<TokenAnswer, 'accessToken' | 'refreshToken'>
 
 /** A new grant, for a login at `now`, or without a user for the client itself. */
 export const newGrant = async (
@@ -35,8 +34,8 @@ export const newGrant = async (
 })
 
 /**
- * RFC 6749 section 6 binds a refresh token to a client that can authenticate: a client without a secret gets none. Nor
- * does a client that is not allowed the refresh grant.
+ * RFC 6749 section 6 binds a refresh token to its client. A client without a secret cannot prove which it is, so it gets
+ * none, and neither does one that is not allowed the refresh grant.
  */
 export const newPair = async (client: Client, secrets: Ports['secrets']): Promise<TokenPair> => {
   const mayRefresh = client.secretDigest !== undefined && client.grantTypes.includes('refresh_token')

@@ -1,7 +1,7 @@
 /**
- * Brings the text into Unicode's form NFC, the only rule of RFC 8265 that this service keeps. A text that has more than
- * `max` characters (code points) in NFC is returned unchanged where its marks are that many by themselves, and the caller
- * refuses it for its length: to put marks into their order takes time that grows with the square of their number.
+ * Brings the text into Unicode's form NFC: of RFC 8265's rules this service keeps this one alone. Normalizing takes time
+ * that grows with the square of a run of marks. So a text whose marks alone make more than `max` code points is returned
+ * as it is, and the caller refuses it for its length.
  */
 export const toNfc = (text: string, max: number): string =>
   text.length <= max || (text.length <= MOST_UNITS * max && mayFit(text, max)) ? text.normalize('NFC') : text

@@ -11,13 +11,13 @@ export interface Policy {
   /** In code points, at least 1. */
   readonly passwordMinLength: number
   /**
-   * Attempts per pair of username and address in one window; ten times as many per username and per address. 0: no
-   * limit.
+   * Attempts per pair of username and address in one window; ten times as many per username and per address, a hundred
+   * times per network. 0: no limit.
    */
   readonly loginAttempts: number
   /** The window of logins, and of registrations. */
   readonly loginWindowSeconds: number
-  /** Registrations per address in one window, those of names that are taken included. 0: no limit. */
+  /** Registrations per address in one window, those of names that are taken included; ten times as many per network. 0: no limit. */
   readonly registerAttempts: number
   /**
    * For how long a grant stays stored after everything under it has expired, at least 60. Where no other clock than this

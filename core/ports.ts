@@ -299,7 +299,7 @@ export interface AttemptStore {
   /**
    * Counts one attempt under every key, or under none if one of them is full. Undefined when it was counted;
    * otherwise the full windows, at least one. A key's window begins with its first attempt. However many calls run at
-   * once, at most `most` attempts are counted under a key in one window.
+   * once, at most `most` attempts are counted under a key in one window. No two limits have one key.
    */
   take(limits: readonly AttemptLimit[], at: Date, windowSeconds: number): Promise<readonly FullWindow[] | undefined>
   /** Notes under every key that one of its attempts has failed. A key without attempts stays without. */
@@ -334,7 +334,7 @@ export interface HashCaller {
 /**
  * `hash` and `verify` serve the networks in turn, and within a network its addresses, and without `caller` count as a
  * login. They reject with `overloaded` when too many calls wait: at once, or when others need the place in the queue
- * more, or when the call has waited too long. Nobody waits for more than about four and a half seconds.
+ * more, or when the call has waited too long. Neither waits for more than about four and a half seconds.
  */
 export interface PasswordHasher {
   /** Hashes with a new random salt. */

@@ -29,18 +29,18 @@ export const createRefreshGrant = (
     token: couldBeIssued(refreshToken) ? await tokens.findByRefresh(await secrets.digest(refreshToken)) : undefined
   })
 
-  /** With a grace of 0 no repeat is in time, not even at the very instant of the spend. */
+  /** With a grace of 0 no repeat is in time, not even one that was begun before the spend. */
   const inGrace = (spentAt: Date, at: Date): boolean =>
     policy.refreshGraceSeconds > 0 && at < secondsAfter(spentAt, policy.refreshGraceSeconds)
 
-  /** Answers for a token that is spent. */
+  /** Answers for a token that is spent, as to a request that was begun at `at`. */
   const repeat = async (
     client: Client,
     request: TokenRequest,
     { spent, grant }: RefreshToken,
-    at: Date | 'at the spend'
+    at: Date
   ): Promise<TokenAnswer> => {
-    if (spent?.nonce === undefined || !inGrace(spent.at, at === 'at the spend' ? spent.at : at)) {
+    if (spent?.nonce === undefined || !inGrace(spent.at, at)) {
       if (await grants.revoke(grant.id, clock.now())) {
         events.emit({ event: 'grant.stolen', ...aboutGrant(grant, request), reason: 'refresh_token' })
       }
@@ -59,9 +59,7 @@ export const createRefreshGrant = (
     find,
 
     async issue(client, request, { at, token }) {
-      if (client.secretDigest === undefined) {
-        throw publicRefresh()
-      }
+      if (client.secretDigest === undefined) throw publicRefresh()
       const refreshToken = requireRefreshToken(request)
       const requested = parseScope(request.scope)
       if (token === undefined) throw refreshRefusals.unknown()
@@ -83,7 +81,7 @@ export const createRefreshGrant = (
       // token unspent. The two were under way at once, so this one is judged as if it had come when the token was spent.
       const { token: lost } = await find(request)
       if (lost === undefined || lost.ended) throw refreshRefusals.ended(grant)
-      return repeat(client, request, lost, 'at the spend')
+      return repeat(client, request, lost, lost.spent?.at ?? at)
     }
   }
 }
@@ -95,16 +93,12 @@ const requireRefreshToken = ({ refreshToken }: TokenRequest): string => requireP
  * have.
  */
 const narrow = ({ allowedScopes }: Client, grant: Grant, requested: readonly string[]): readonly string[] => {
-  const scopes =
-    requested.length > 0
-      ? grantScopes(requested, allowedScopes)
-      : grantScopes(grant.scopes, allowedScopes, () => refreshRefusals.scope(grant))
+  if (requested.length === 0) return grantScopes(grant.scopes, allowedScopes, () => refreshRefusals.scope(grant))
+  const scopes = grantScopes(requested, allowedScopes)
   requireWithin(grant.scopes, scopes)
   return scopes
 }
 
 const requireWithin = (granted: readonly string[], scopes: readonly string[]): void => {
-  if (!scopes.every(scope => anyCovers(granted, scope))) {
-    throw scopeBeyondGrant()
-  }
+  if (!scopes.every(scope => anyCovers(granted, scope))) throw scopeBeyondGrant()
 }

@@ -1,7 +1,8 @@
 import { DomainError, type ErrorCode, type Fault, type RefusalReason } from './errors.js'
 import type { Grant } from './model.js'
 
-// Every refusal of a request, in one place: a host that describes its endpoints makes its examples of the same errors.
+// The refusals that a host shows when it describes its endpoints. What an authorization request is refused with by
+// redirect, and what an operator is, stands where it is thrown.
 
 const refusal = (code: ErrorCode, message: string) => (): DomainError => new DomainError(code, message)
 /** Of a token request of an authenticated client, whose grant is told where it has one. */
@@ -9,6 +10,8 @@ const tokenRefusal =
   (reason: RefusalReason, message: string, code: ErrorCode = 'invalid_grant') =>
   (grant?: Grant): DomainError =>
     new DomainError(code, message, { refusal: { reason, grant } })
+const scopeRefusal = (message: string) => tokenRefusal('scope', message, 'invalid_scope')
+const grantTypeRefusal = (message: string) => tokenRefusal('grant_type', message, 'unauthorized_client')
 const faultyLink = (fault: Fault, message: string) => (): DomainError =>
   new DomainError('invalid_request', message, { fault })
 const tryLater =
@@ -68,15 +71,9 @@ export const invalidClient = refusal(
 export const missingParameter = (name: string): DomainError =>
   new DomainError('invalid_request', `${name} is missing: send it`)
 export const unsupportedGrantType = (grantTypes: readonly string[]): DomainError =>
-  new DomainError('unsupported_grant_type', `grant_type must be one of ${grantTypes.join(', ')}`)
-export const otherGrantType = refusal(
-  'unauthorized_client',
-  'the client is not allowed this grant_type: send one that it was given'
-)
-export const publicForItself = refusal(
-  'unauthorized_client',
-  'a public client cannot get a token for itself: log a user in'
-)
+  tokenRefusal('grant_type', `grant_type must be one of ${grantTypes.join(', ')}`, 'unsupported_grant_type')()
+export const otherGrantType = grantTypeRefusal('the client is not allowed this grant_type: send one that it was given')
+export const publicForItself = grantTypeRefusal('a public client cannot get a token for itself: log a user in')
 /** At the account page and the login page, which answer people. */
 export const accessDenied = refusal('access_denied', 'the username or the password is wrong')
 export const wrongCredentials = refusal('invalid_grant', 'the username or the password is wrong: check both')
@@ -95,38 +92,27 @@ export const codeRefusals = {
     'verifier',
     'code_verifier does not match the code_challenge of the authorization request: send the one it was made of, and log in for a new code'
   ),
-  scope: tokenRefusal(
-    'scope',
-    'the client is allowed none of the granted scopes any more: request others, and log in for a new code',
-    'invalid_scope'
+  scope: scopeRefusal(
+    'the client is allowed none of the granted scopes any more: request others, and log in for a new code'
   )
 }
-export const publicRefresh = refusal('unauthorized_client', 'a public client has no refresh tokens: log in again')
+export const publicRefresh = grantTypeRefusal('a public client has no refresh tokens: log in again')
 export const refreshRefusals = {
   unknown: tokenRefusal('unknown', 'the refresh token is unknown: log in again'),
   otherClient: tokenRefusal('other_client', 'the refresh token is unknown: log in again'),
   expired: tokenRefusal('expired', 'the refresh token has expired: log in again'),
   used: tokenRefusal('used', 'the refresh token was used before, so its login was ended: log in again'),
   ended: tokenRefusal('ended', 'the login of the refresh token was ended: log in again'),
-  scope: tokenRefusal(
-    'scope',
-    'the client is allowed none of the granted scopes any more: log in again, and request others',
-    'invalid_scope'
-  )
+  scope: scopeRefusal('the client is allowed none of the granted scopes any more: log in again, and request others')
 }
-export const scopeMalformed = refusal(
-  'invalid_scope',
+export const scopeMalformed = scopeRefusal(
   'the scope is malformed: send names without quotes and backslashes, with spaces between them'
 )
-export const scopeTooLong = refusal('invalid_scope', 'a scope has at most 100 parts and 4096 characters')
-export const scopeNotAllowed = refusal(
-  'invalid_scope',
+export const scopeTooLong = scopeRefusal('a scope has at most 100 parts and 4096 characters')
+export const scopeNotAllowed = scopeRefusal(
   'the client is allowed none of the requested scopes: request others, or none'
 )
-export const scopeBeyondGrant = refusal(
-  'invalid_scope',
-  'the scope goes beyond what was granted: request less, or leave scope out'
-)
+export const scopeBeyondGrant = scopeRefusal('the scope goes beyond what was granted: request less, or leave scope out')
 export const tokenOfAnother = refusal('invalid_grant', 'the token was issued to another client: send one of your own')
 export const publicIntrospection = refusal(
   'unauthorized_client',

@@ -15,11 +15,13 @@ export const requireStrings = <T extends object>(texts: T): T => {
   return texts
 }
 
-/** The length in code points, which PostgreSQL counts as well. */
-export const lengthOf = (text: string): number => {
+/** Whether the text has `min` to `max` code points, which PostgreSQL counts as well. */
+const hasLength = (text: string, min: number, max: number): boolean => {
+  // A code point has at most two code units. This comparison comes first, so that no megabytes are searched or counted.
+  if (text.length > 2 * max) return false
   let length = 0
   for (const _ of text) length += 1
-  return length
+  return length >= min && length <= max
 }
 
 /**
@@ -33,13 +35,13 @@ export const isStorable = (text: string): boolean => !/[\0\p{Surrogate}]/u.test(
  */
 export const requireText = (field: string, given: string, min: number, max: number): string => {
   const text = requireString(field, given)
-  // A code point has at most two code units. This comparison comes first, so that no megabytes are searched or counted.
-  const isFarTooLong = text.length > 2 * max
-  if (!isFarTooLong && !isStorable(text)) throw unstorableText(field)
-  const length = isFarTooLong ? Number.POSITIVE_INFINITY : lengthOf(text)
-  if (length >= min && length <= max) return text
-  throw textOfOtherLength(field, min, max)
+  if (!hasLength(text, min, max)) throw textOfOtherLength(field, min, max)
+  if (!isStorable(text)) throw unstorableText(field)
+  return text
 }
+
+/** Whether {@link requireText} would return the text. */
+export const isText = (text: string, min: number, max: number): boolean => hasLength(text, min, max) && isStorable(text)
 
 /**
  * False for a text that cannot be a token or a code, because it lacks the form that the port `secrets` gives them.

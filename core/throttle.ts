@@ -39,18 +39,14 @@ export const createThrottle = (
     // By the id: a new user who has the name of a removed one is known nowhere.
     secrets.digest(`known ${user?.id ?? 'nobody'} ${address}`)
 
-  const isKnown = async (user: User | undefined, address: string, now: Date): Promise<boolean> => {
-    // It is looked up for a username that nobody has too, so that it takes as long.
-    const until = await attempts.findKnown(await knownKey(user, address))
-    return until !== undefined && until > now
-  }
-
   return {
     async count(client, username, user, origin) {
       if (loginAttempts === 0) return UNCOUNTED
       const { address, network } = origin
       const now = clock.now()
-      const known = await isKnown(user, address, now)
+      // It is looked up for a username that nobody has too, so that it takes as long.
+      const knownUntil = await attempts.findKnown(await knownKey(user, address))
+      const known = knownUntil !== undefined && knownUntil > now
       // The keys are digests, so that a username of any length fits and the store does not learn who tried.
       const limit = async (reason: ThrottleReason, key: string, most: number): Promise<Limit> => ({
         reason,
@@ -64,7 +60,7 @@ export const createThrottle = (
           : [
               limit('username', `username ${username}`, 10 * loginAttempts),
               limit('address', `address ${address}`, 10 * loginAttempts),
-              ...(network === undefined ? [] : [limit('network', `address ${network}`, 100 * loginAttempts)])
+              ...(network === undefined ? [] : [limit('network', `network ${network}`, 100 * loginAttempts)])
             ]
       )
       const limits = [pair, ...others]
@@ -76,7 +72,7 @@ export const createThrottle = (
           async succeed(user) {
             await attempts.giveBack(keys.slice(1), pair.key, {
               key: await knownKey(user, address),
-              until: knownUntil(now)
+              until: endOfKnown(now)
             })
           },
           fail: () => attempts.fail(keys),
@@ -91,8 +87,7 @@ export const createThrottle = (
         reason
       })
       // An attempt under way may succeed at any moment and make room.
-      const until = endOfFailures(limits, full, now) ?? now
-      throw tooManyLogins(secondsUntil(until, now))
+      throw tooManyLogins(secondsUntil(endOfFailures(limits, full, now), now))
     }
   }
 }
@@ -110,15 +105,13 @@ const UNCOUNTED: CountedAttempt = { known: false, succeed: nothing, fail: nothin
  */
 const UNDER_WAY_SECONDS = 2 * REQUEST_SECONDS
 
-/** When the last of the windows ends that failures alone fill; undefined when attempts under way fill every window. */
-const endOfFailures = (limits: readonly AttemptLimit[], full: readonly FullWindow[], now: Date): Date | undefined => {
+/** When the last of the windows ends that failures alone fill; `now` when attempts under way fill every window. */
+const endOfFailures = (limits: readonly AttemptLimit[], full: readonly FullWindow[], now: Date): Date => {
   const oldest = secondsAfter(now, -UNDER_WAY_SECONDS)
-  const [first, ...others] = limits
-    .flatMap(({ key, most }) =>
-      full.filter(window => window.key === key && (window.failures >= most || window.countedAt <= oldest))
-    )
-    .map(({ endsAt }) => endsAt)
-  return first && latest(first, ...others)
+  const filled = limits.flatMap(({ key, most }) =>
+    full.filter(window => window.key === key && (window.failures >= most || window.countedAt <= oldest))
+  )
+  return latest(now, ...filled.map(({ endsAt }) => endsAt))
 }
 
 const DAY_SECONDS = 86_400
@@ -126,8 +119,8 @@ const DAY_SECONDS = 86_400
 /** For how long an address is known after a login. */
 const KNOWN_DAYS = 30
 
-/** The first midnight after the days are over: all logins of one day give one instant, so that one of them is stored. */
-const knownUntil = (now: Date): Date => {
+/** The first midnight after the days are over. All logins of one day give the same instant, so a store writes it once a day. */
+const endOfKnown = (now: Date): Date => {
   const day = Math.floor(now.getTime() / 1000 / DAY_SECONDS)
   return new Date((day + KNOWN_DAYS + 1) * DAY_SECONDS * 1000)
 }

@@ -6,7 +6,7 @@ import { toNfc } from './nfc.js'
 import type { Policy } from './policy.js'
 import type { AllPorts, UserQuery } from './ports.js'
 import { tooManyRegistrations, usernameTaken } from './refusals.js'
-import { isStorable, lengthOf, requireString, requireText } from './text.js'
+import { isText, requireString, requireText } from './text.js'
 
 /** In code points, in the form NFC. */
 export const USERNAME_MAX = 255
@@ -51,16 +51,19 @@ export const createUserUseCases = (
   { users, attempts, passwords, secrets, clock, events }: AllPorts,
   policy: Policy
 ): UserUseCases => {
-  /** Throws `not_found`, without a look-up for a username that cannot be registered. */
-  const findUser = async (username: string): Promise<User> => {
-    const normalized = usernameOf(username)
-    const user = fits(normalized, USERNAME_MAX) ? await users.findByUsername(normalized) : undefined
-    if (user === undefined) throw noSuchUser()
-    return user
-  }
-  /** Throws `not_found` when the user has been removed since it was found. */
-  const emitEnded = (done: boolean, event: 'user.password_set' | 'user.revoked' | 'user.removed', user: User): void => {
-    if (!done) throw noSuchUser()
+  /**
+   * Does `work` to the user and emits the event. Throws `not_found`, without a look-up for a username that cannot be
+   * registered.
+   */
+  const change = async (
+    username: string,
+    event: 'user.password_set' | 'user.revoked' | 'user.removed',
+    work: (username: string) => Promise<boolean>
+  ): Promise<void> => {
+    const name = usernameOf(username)
+    const user = isText(name, 1, USERNAME_MAX) ? await users.findByUsername(name) : undefined
+    // `work` is false when the user was removed after the look-up.
+    if (user === undefined || !(await work(name))) throw new DomainError('not_found', 'no user has this username')
     events.emit({ event, user: user.id })
   }
 
@@ -69,7 +72,7 @@ export const createUserUseCases = (
     const most = policy.registerAttempts
     const limits = [{ key: await secrets.digest(`registrations ${address}`), most }]
     if (network !== undefined) {
-      limits.push({ key: await secrets.digest(`registrations ${network}`), most: 10 * most })
+      limits.push({ key: await secrets.digest(`registrations of ${network}`), most: 10 * most })
     }
     const now = clock.now()
     const full = await attempts.take(limits, now, policy.loginWindowSeconds)
@@ -89,12 +92,11 @@ export const createUserUseCases = (
     async registerUser(credentials, origin) {
       const username = requireUsername(credentials.username)
       const password = requirePassword(credentials.password, policy)
-      const isCounted = origin !== undefined && policy.registerAttempts > 0
-      const counted = isCounted ? await count(origin) : []
+      const counted = origin !== undefined && policy.registerAttempts > 0 ? await count(origin) : []
       const user = await register(username, password, origin).catch(async (error: unknown) => {
         // The service failed to register this user (`overloaded`, `unavailable`). When the attempt cannot be given back
         // either, the first error is the one that is thrown.
-        if (isCounted) await attempts.giveBack(counted, undefined).catch(() => {})
+        if (counted.length > 0) await attempts.giveBack(counted, undefined).catch(() => {})
         throw error
       })
       if (user === undefined) throw usernameTaken()
@@ -114,20 +116,14 @@ export const createUserUseCases = (
 
     async setPassword({ username, password }) {
       const wanted = requirePassword(password, policy)
-      const user = await findUser(username)
-      const done = await users.setPassword(user.username, await passwords.hash(wanted), clock.now())
-      emitEnded(done, 'user.password_set', user)
+      await change(username, 'user.password_set', async name =>
+        users.setPassword(name, await passwords.hash(wanted), clock.now())
+      )
     },
 
-    async revokeUser(username) {
-      const user = await findUser(username)
-      emitEnded(await users.revoke(user.username, clock.now()), 'user.revoked', user)
-    },
+    revokeUser: username => change(username, 'user.revoked', name => users.revoke(name, clock.now())),
 
-    async removeUser(username) {
-      const user = await findUser(username)
-      emitEnded(await users.remove(user.username), 'user.removed', user)
-    }
+    removeUser: username => change(username, 'user.removed', name => users.remove(name))
   }
 }
 
@@ -148,13 +144,8 @@ export const requireUsername = (username: string): string =>
  */
 export const normalizeCredentials = ({ username, password }: Credentials): Credentials | undefined => {
   const normalized = { username: usernameOf(username), password: passwordOf(password) }
-  const registrable = fits(normalized.username, USERNAME_MAX) && fits(normalized.password, PASSWORD_MAX)
-  return registrable ? normalized : undefined
+  const isPossible = isText(normalized.username, 1, USERNAME_MAX) && isText(normalized.password, 1, PASSWORD_MAX)
+  return isPossible ? normalized : undefined
 }
 
-const fits = (text: string, max: number): boolean =>
-  text !== '' && text.length <= 2 * max && isStorable(text) && lengthOf(text) <= max
-
 const named = ({ id, username }: User): NamedUser => ({ id, username })
-
-const noSuchUser = (): DomainError => new DomainError('not_found', 'no user has this username')

@@ -1,5 +1,4 @@
 import t from 'tap'
-import { DomainError } from '../../core/index.js'
 import { covers, grantScopes, isScopeToken, parseScope } from '../../core/scope.js'
 
 t.test('a scope covers itself, its parts and its modifiers, and nothing else', async t => {
@@ -34,10 +33,7 @@ t.test('the granted scopes are those requested and allowed, in the order request
 })
 
 t.test('requesting only scopes that are not allowed is invalid_scope', async t => {
-  t.throws(
-    () => grantScopes(['c'], ['a', 'b']),
-    new DomainError('invalid_scope', 'the client is allowed none of the requested scopes')
-  )
+  t.throws(() => grantScopes(['c'], ['a', 'b']), { code: 'invalid_scope' })
 })
 
 t.test('several spaces in a scope count as one, and a scope of spaces alone requests none', async t => {

@@ -127,6 +127,16 @@ t.test(
   }
 )
 
+t.test('where the network is the address itself, each has its own count', async t => {
+  const { login } = await createThrottled()
+  for (let i = 0; i < 10; i += 1) t.equal(await login('wrong', `nobody-${i}`, 'a', 'a'), 'invalid_grant')
+  t.type(await login('wrong', 'somebody', 'a', 'a'), 'number')
+  const { useCases } = createWorld({ policy: { registerAttempts: 2 } })
+  const origin = { address: 'a', network: 'a' }
+  for (const username of ['x', 'y']) await useCases.registerUser({ username, password: 'x' }, origin)
+  await t.rejects(useCases.registerUser({ username: 'z', password: 'x' }, origin), { code: 'too_many_attempts' })
+})
+
 t.test('a network has ten times as many registrations as an address', async t => {
   const { useCases } = createWorld({ policy: { registerAttempts: 1 } })
   const register = (number: number, network: string) =>
