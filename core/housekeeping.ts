@@ -1,11 +1,12 @@
-import { secondsAfter } from './instants.js'
+import { latest, secondsAfter } from './instants.js'
+import type { Token } from './model.js'
 import { type Policy, REQUEST_SECONDS } from './policy.js'
 import type { AllPorts, GrantStore } from './ports.js'
 
 /** Removing what has expired. */
 export interface HousekeepingUseCases {
   /**
-   * Erases the nonces that no grace needs and removes grants and attempts that have expired, in batches, until none is
+   * Erases the nonces that no grace needs and removes grants, spent refresh tokens and attempts that have expired, in batches, until none is
    * left or `signal` is aborted. While that takes long, it erases nonces every half minute. Any number of instances may
    * sweep at once. When one of these fails, the others are done nevertheless, and the promise rejects with the first
    * failure.
@@ -24,6 +25,13 @@ const ERASE_SECONDS = 30
  * on it.
  */
 const ATTEMPTS_DELAY_SECONDS = 60
+
+/** A spent refresh token is kept for so long from its issue, so that a second use is seen. */
+export const SPENT_TOKEN_SECONDS = 30 * 86_400
+
+/** From when on nobody can count on a spent refresh token: it is removed, and a second use is that of an unknown token. */
+export const endOfSpent = ({ issuedAt, refreshExpiresAt }: Pick<Token, 'issuedAt' | 'refreshExpiresAt'>): Date =>
+  latest(secondsAfter(issuedAt, SPENT_TOKEN_SECONDS), refreshExpiresAt)
 
 export const createHousekeepingUseCases = (
   { grants, tokens, attempts, clock }: AllPorts,

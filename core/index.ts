@@ -7,7 +7,7 @@ export { DomainError, type ErrorCode, type ErrorDetails, type Fault, type Refusa
 export type { Events, Origin, SecurityEvent } from './events.js'
 export { defaultGrantTypes, grantTypes, type TokenUseCases } from './grant-types.js'
 export type { HeroPage, HeroUseCases } from './heroes.js'
-export type { HousekeepingUseCases } from './housekeeping.js'
+export { type HousekeepingUseCases, SPENT_TOKEN_SECONDS } from './housekeeping.js'
 export type { ImportOutcome, ImportUseCases, PredecessorUser } from './import.js'
 export type { TokenAnswer } from './issuing.js'
 export type { LoginAttempt } from './login.js'

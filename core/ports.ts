@@ -262,7 +262,9 @@ export interface GrantStore {
   revoke(id: string, at: Date): Promise<boolean>
   /**
    * Removes up to `limit` grants, with their codes and tokens, if every code, access token and refresh token of theirs
-   * expired before `at`. Returns how many grants it looked at: fewer than `limit` once nothing is left to do. A store
+   * expired before `at`. Of other grants it removes each spent refresh token, with its access token, that has no nonce any
+   * more, expired before `at` and was issued {@link SPENT_TOKEN_SECONDS} before `at`; it may do that up to a day later.
+   * Returns how many grants it looked at: fewer than `limit` once nothing is left to do. A store
    * may remove less than that at once, and a grant with many tokens in several calls: then it returns `limit`. Any
    * number of calls may run at once and beside every other method, and no call waits for another. A store that others
    * use meanwhile may pause before it returns `limit`.

@@ -1,4 +1,5 @@
 import { aboutGrant } from './events.js'
+import { endOfSpent } from './housekeeping.js'
 import { secondsAfter } from './instants.js'
 import { answerOf, type TokenAnswer, tokenOf } from './issuing.js'
 import type { Client, Grant } from './model.js'
@@ -17,7 +18,7 @@ interface Found {
 
 /**
  * RFC 6749 section 6 with rotation (RFC 9700 section 4.14.2). A repeat within the grace gets the first answer again; a
- * later repeat is a theft and ends the grant. Throws `unauthorized_client`, `invalid_request`, `invalid_grant`,
+ * later repeat is a theft and ends the grant, for as long as spent tokens are kept. Throws `unauthorized_client`, `invalid_request`, `invalid_grant`,
  * `invalid_scope`.
  */
 export const createRefreshGrant = (
@@ -34,13 +35,10 @@ export const createRefreshGrant = (
     policy.refreshGraceSeconds > 0 && at < secondsAfter(spentAt, policy.refreshGraceSeconds)
 
   /** Answers for a token that is spent, as to a request that was begun at `at`. */
-  const repeat = async (
-    client: Client,
-    request: TokenRequest,
-    { spent, grant }: RefreshToken,
-    at: Date
-  ): Promise<TokenAnswer> => {
+  const repeat = async (client: Client, request: TokenRequest, token: RefreshToken, at: Date): Promise<TokenAnswer> => {
+    const { spent, grant } = token
     if (spent?.nonce === undefined || !inGrace(spent.at, at)) {
+      if (endOfSpent(token) < at) throw refreshRefusals.unknown()
       if (await grants.revoke(grant.id, clock.now())) {
         events.emit({ event: 'grant.stolen', ...aboutGrant(grant, request), reason: 'refresh_token' })
       }

@@ -1,6 +1,6 @@
 import type { OpenLogin } from '../../core/model.js'
 import type { GrantStore } from '../../core/ports.js'
-import { copyGrant, isLive, pause, removeGrant, type Tables, type TokenRow } from './tables.js'
+import { copyGrant, isLive, pause, removeGrant, removeSpent, type Tables, type TokenRow } from './tables.js'
 
 export const createGrantStore = (tables: Tables): GrantStore => {
   const { grants } = tables
@@ -40,7 +40,7 @@ export const createGrantStore = (tables: Tables): GrantStore => {
         else if (grant.lastExpiry < at.getTime()) {
           removeGrant(tables, grant)
           removed += 1
-        }
+        } else removeSpent(tables, grant, at)
         if (left % 5000 === 4999) await pause()
       }
       if (removed === limit) await pause()

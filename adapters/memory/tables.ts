@@ -1,3 +1,4 @@
+import { endOfSpent } from '../../core/housekeeping.js'
 import type { AccessToken, Client, Code, Digest, Grant, Token, User } from '../../core/model.js'
 import type { Spend } from '../../core/ports.js'
 
@@ -110,11 +111,19 @@ export const removeGrant = (tables: Tables, row: GrantRow): void => {
   row.user?.grants.delete(row)
   row.client.grants.delete(row)
   for (const { code } of row.codes) tables.codes.delete(code.digest)
-  for (const tokenRow of row.tokens) {
-    tables.tokensByAccess.delete(tokenRow.token.accessDigest)
-    if (tokenRow.token.refreshDigest !== undefined) tables.tokensByRefresh.delete(tokenRow.token.refreshDigest)
-    tables.withNonce.delete(tokenRow)
-  }
+  for (const token of row.tokens) removeToken(tables, token)
+}
+
+/** Removes the spent tokens that nobody can count on any more. The oldest is the first of which that is so. */
+export const removeSpent = (tables: Tables, { tokens }: GrantRow, at: Date): void => {
+  const kept = tokens.findIndex(({ token, spent }) => spent?.nonce !== undefined || !spent || endOfSpent(token) >= at)
+  for (const token of tokens.splice(0, kept)) removeToken(tables, token)
+}
+
+const removeToken = ({ tokensByAccess, tokensByRefresh, withNonce }: Tables, row: TokenRow): void => {
+  tokensByAccess.delete(row.token.accessDigest)
+  if (row.token.refreshDigest !== undefined) tokensByRefresh.delete(row.token.refreshDigest)
+  withNonce.delete(row)
 }
 
 export const copyGrant = ({ id, userId, clientId, scopes, beganAt, expiresAt }: Grant): Grant => ({

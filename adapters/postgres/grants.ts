@@ -2,7 +2,7 @@ import { getTableColumns } from 'drizzle-orm'
 import type { Grant, OpenLogin } from '../../core/model.js'
 import type { GrantStore } from '../../core/ports.js'
 import type { Driver, Value } from './connection/driver.js'
-import { pauseSince, removeGrants } from './long-writes.js'
+import { END_OF_SPENT, pauseSince, removeGrants, removeSpent } from './long-writes.js'
 import type { Lookups } from './lookups.js'
 import { grants, tokens, users } from './schema.js'
 import { anyRow, joined, mapped, readAll, requested, type Selection, selection } from './sql.js'
@@ -71,18 +71,20 @@ select id::text from "grant" where sweep_at < $1
 order by sweep_at limit $2 for update skip locked`
 
 /**
- * Moves the grants of which not all has expired to the instant at which their last code or token expires, and returns the
- * others.
+ * Moves the grants of which not all has expired to the instant at which their last code or token expires, or before that a
+ * spent token ends, but not into the next day. Returns the others.
  */
 const MOVE = `
 with latest as (
-  select id, greatest(
-    (select max(greatest(expirationdate, refresh_expirationdate)) from token where grant_id = id),
-    (select max(expirationdate) from code where grant_id = id)
-  ) as expiry
-  from unnest($1::uuid[]) as picked (id)
+  select picked.id, greatest(token.expiry, (select max(expirationdate) from code where grant_id = picked.id)) as expiry, spent
+  from unnest($1::uuid[]) as picked (id), lateral (
+    select max(greatest(expirationdate, refresh_expirationdate)) as expiry,
+      min(${END_OF_SPENT}) filter (where spent_at is not null) as spent
+    from token where grant_id = picked.id
+  ) as token
 ), moved as (
-  update "grant" set sweep_at = expiry from latest where "grant".id = latest.id and expiry >= $2
+  update "grant" set sweep_at = least(expiry, case when spent is not null then greatest(spent, $2::timestamptz + interval '86400 seconds') end)
+  from latest where "grant".id = latest.id and expiry >= $2
 )
 select id::text from latest where expiry is null or expiry < $2`
 
@@ -111,6 +113,7 @@ export const createGrantStore = ({ write, transaction }: Driver, lookups: Lookup
     const looked = await transaction({ name: 'grant.sweep', patient: true }, async run => {
       const picked = (await run(PICK, [at, most])).flat()
       if (picked.length === 0) return 0
+      if (!(await removeSpent(run, picked, at))) return limit
       // A separate statement: it sees every token that was stored under the grants before they were locked.
       const expired = (await run(MOVE, [`{${picked.join()}}`, at])).flat()
       const removed = expired.length === 0 || (await removeGrants(run, expired))

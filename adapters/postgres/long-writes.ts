@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
+import { SPENT_TOKEN_SECONDS } from '../../core/housekeeping.js'
 import type { Driver, Run, Value } from './connection/driver.js'
 import { counting, countOf } from './sql.js'
 
@@ -48,13 +49,20 @@ export const pauseSince = (startedAt: number): Promise<void> => setTimeout(perfo
 /** How many grants one transaction ends or removes. With a token for each this takes some 7 ms of PostgreSQL's time. */
 const GRANTS = 200
 
+/** Core's `endOfSpent`. In seconds, because a day of PostgreSQL may have 23 hours. */
+export const END_OF_SPENT = `greatest(refresh_expirationdate, issuedate + interval '${SPENT_TOKEN_SECONDS} seconds')`
+
 /** How many tokens one transaction removes: some 10 ms, and within the time limit also where each is read from a slow disk. */
 const TOKENS = 1000
 
-const REMOVE_TOKENS = counting(`
+const removeTokens = (condition: string): string =>
+  counting(`
   delete from token where ctid = any (array(
-    select ctid from token where grant_id = any ($1::uuid[]) limit ${TOKENS}
+    select ctid from token where grant_id = any ($1::uuid[]) and ${condition} limit ${TOKENS}
   ))`)
+
+const REMOVE_TOKENS = removeTokens('true')
+const REMOVE_SPENT = removeTokens(`spent_at is not null and nonce is null and ${END_OF_SPENT} < $2`)
 
 // Removing a grant removes its codes and tokens, by cascade.
 const REMOVE = 'delete from "grant" where id = any ($1::uuid[])'
@@ -69,6 +77,10 @@ export const removeGrants = async (run: Run, ids: readonly unknown[]): Promise<b
   await run(REMOVE, [list])
   return true
 }
+
+/** As {@link removeGrants}, of the tokens that are spent and that nobody can count on before `at`. */
+export const removeSpent = async (run: Run, ids: readonly unknown[], at: Date): Promise<boolean> =>
+  (await countOf(run(REMOVE_SPENT, [`{${ids.join()}}`, at]))) < TOKENS
 
 /** The column that names the owner of a grant. */
 type Owner = 'client_id' | 'user_id'

@@ -111,7 +111,7 @@ export const grantContract = (test: TestFunction, createStores: CreateStores): v
     assert.equal(await codes.find(code.digest), undefined)
   })
 
-  test('spent refresh tokens stay while a token of the grant lives, and are removed with the last', async () => {
+  test('spent refresh tokens stay while a token of the grant lives, for 30 days at least, and are removed with the last', async () => {
     const stores = await createStores()
     const { tokens } = stores
     const first = await logIn(stores, await register(stores), EXPIRED)
@@ -130,6 +130,41 @@ export const grantContract = (test: TestFunction, createStores: CreateStores): v
     for (const { refreshDigest } of [first, second, third]) {
       assert.equal(await tokens.findByRefresh(refreshDigest), undefined)
     }
+  })
+
+  test('a spent refresh token goes 30 days after its issue, or at its expiry if that is later, and its grant lives on', async () => {
+    const stores = await createStores()
+    const { grants, tokens } = stores
+    const day = (days: number): Date => at(days * 86_400)
+    const first = await logIn(stores, await register(stores), EXPIRED)
+    const { grant } = first
+    const second = tokenUnder(grant, { issuedAt: day(1), expiresAt: day(2), refreshExpiresAt: day(60) })
+    const third = tokenUnder(grant, { issuedAt: day(2), expiresAt: day(3), refreshExpiresAt: day(61) })
+    const last = tokenUnder(grant, { issuedAt: day(3), expiresAt: day(200), refreshExpiresAt: day(200) })
+    await tokens.rotate(first.refreshDigest, someSpend(5), second)
+    await tokens.rotate(second.refreshDigest, { ...someSpend(), at: day(2) }, third)
+    await tokens.eraseNonces(day(3))
+    // Its nonce says that a repeat may still be answered.
+    await tokens.rotate(third.refreshDigest, { ...someSpend(), at: day(3) }, last)
+    const kept = async () =>
+      (await Promise.all([first, second, third].map(({ refreshDigest }) => tokens.findByRefresh(refreshDigest)))).map(
+        token => token !== undefined
+      )
+    await sweep(stores, day(29.9))
+    assert.deepEqual(await kept(), [true, true, true])
+    // A store may look at a grant once a day.
+    await sweep(stores, day(31.1))
+    assert.deepEqual(await kept(), [false, true, true])
+    assert.equal(await tokens.findByAccess(first.accessDigest), undefined)
+    await sweep(stores, day(59.9))
+    assert.deepEqual(await kept(), [false, true, true])
+    await sweep(stores, day(65))
+    assert.deepEqual(await kept(), [false, false, true])
+    await tokens.eraseNonces(day(66))
+    await sweep(stores, day(67), 1)
+    assert.deepEqual(await kept(), [false, false, false])
+    same(await tokens.findByRefresh(last.refreshDigest), { ...last, spent: undefined, ended: false })
+    same(await grants.find(grant.id), grant)
   })
 
   test('the nonces of a removed grant are removed with it', async () => {

@@ -258,6 +258,33 @@ const testRefreshes = (t: Test, serve: Serve): Promise<void> =>
       await t.rejects(refresh(third.refreshToken), { code: 'invalid_grant' })
     })
 
+    await test('a spent token is unknown 30 days after its issue, or behind its expiry if that is later, and the login lives on', async t => {
+      const DAY = 86_400
+      for (const [lifetime, kept] of [
+        [20 * DAY, 30 * DAY],
+        [40 * DAY, 40 * DAY]
+      ] as const) {
+        for (const [beyond, code] of [
+          [0, 'used'],
+          [0.001, 'unknown']
+        ] as const) {
+          const policy = { refreshTokenSeconds: lifetime, accessTokenSeconds: 30 * DAY }
+          const { login, refresh, lives, clock, client, useCases, told } = await setting(stores, policy)
+          const first = await login()
+          const second = await refresh(first.refreshToken)
+          clock.advance(lifetime - DAY)
+          const third = await refresh(second.refreshToken)
+          clock.advance(kept - lifetime + DAY + beyond)
+          const isUnknown = code === 'unknown'
+          if (isUnknown) await useCases.revokeToken(client, first.refreshToken)
+          await t.rejects(refresh(first.refreshToken), { code: 'invalid_grant', refusal: { reason: code } })
+          t.equal(told.filter(({ event }) => event === 'grant.stolen').length, isUnknown ? 0 : 1)
+          t.equal(await lives(third.accessToken), isUnknown)
+          if (isUnknown) t.ok(await refresh(third.refreshToken))
+        }
+      }
+    })
+
     await test('when twenty use a stolen refresh token at once after the grace, the theft is told once', async t => {
       const { login, refresh, clock, told } = await setting(stores)
       const { refreshToken } = await login()

@@ -21,6 +21,7 @@ import type {
   User,
   UserStore
 } from 'heroes/core'
+import { SPENT_TOKEN_SECONDS } from 'heroes/core'
 import { type JsonFile, openJsonFile } from './json-file.js'
 
 // Rows hold what JSON can: milliseconds for a date, null for what is absent.
@@ -361,6 +362,10 @@ const createGrantStore = ({ read, write }: JsonFile<Tables>): GrantStore => ({
       }
       const over = new Set(tables.grants.filter(({ id }) => !lasting.has(id)).slice(0, limit))
       removeGrants(tables, grant => over.has(grant))
+      keep(tables, 'tokens', ({ spent, issuedAt, refreshExpiresAt }) => {
+        const end = Math.max(issuedAt + SPENT_TOKEN_SECONDS * 1000, refreshExpiresAt ?? 0)
+        return spent === null || spent.nonce !== null || end >= at.getTime()
+      })
       return over.size
     })
 })
