@@ -1,5 +1,4 @@
 import { aboutGrant, type Origin } from './events.js'
-import { endOfSpent } from './housekeeping.js'
 import type { Client } from './model.js'
 import type { AllPorts } from './ports.js'
 import { publicIntrospection, tokenOfAnother } from './refusals.js'
@@ -21,7 +20,7 @@ export interface Introspection {
 /** Ending tokens and telling of them. */
 export interface RevocationUseCases {
   /**
-   * RFC 7009. A refresh token ends its whole grant, even when it has expired, or is spent and still kept; an access token ends alone. An
+   * RFC 7009. A refresh token ends its whole grant, even when it has expired, or is spent and still stored; an access token ends alone. An
    * unknown token is no error. Throws `invalid_request` without a token and `invalid_grant` for another client's token.
    */
   revokeToken(client: Client, token: string | undefined, origin?: Origin): Promise<void>
@@ -44,8 +43,7 @@ export const createRevocationUseCases = ({
   const find = async (secret: string) => {
     const digest = await secrets.digest(secret)
     const [access, found] = await Promise.all([tokens.findByAccess(digest), tokens.findByRefresh(digest)])
-    const isGone = found === undefined || found.ended || (found.spent !== undefined && endOfSpent(found) < clock.now())
-    const refresh = isGone ? undefined : found
+    const refresh = found?.ended ? undefined : found
     const grant = refresh?.grant ?? (access && (await grants.find(access.grantId)))
     return { digest, access, refresh, grant }
   }

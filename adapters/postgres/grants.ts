@@ -71,8 +71,8 @@ select id::text from "grant" where sweep_at < $1
 order by sweep_at limit $2 for update skip locked`
 
 /**
- * Moves the grants of which not all has expired to the instant at which their last code or token expires, or before that a
- * spent token ends, but not into the next day. Returns the others.
+ * Moves each grant of which not all has expired to the instant at which its last code or token expires, or at which its first
+ * spent token may go if that is earlier; but that is a day on at least. Returns the others.
  */
 const MOVE = `
 with latest as (

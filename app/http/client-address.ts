@@ -4,8 +4,6 @@ import type { FastifyRequest } from 'fastify'
 import ipaddr from 'ipaddr.js'
 import type { Origin } from '../../core/index.js'
 
-/** What an address counts as that is none. */
-const NO_ADDRESS = { address: 'unknown' }
 /** RFC 6052 section 2.1: the IPv4 addresses behind a translator. */
 const TRANSLATED = ipaddr.IPv6.parse('64:ff9b::')
 
@@ -13,11 +11,11 @@ const TRANSLATED = ipaddr.IPv6.parse('64:ff9b::')
  * The address that is counted and logged, and the network around it. For IPv6 these are the /64, because one subscriber gets a
  * whole /64 at least, and the /48, because one may get that much.
  */
-export const addressOf = (text: string): Pick<Origin, 'address' | 'network'> => {
+export const addressOf = (text: string | undefined): Pick<Origin, 'address' | 'network'> => {
   // The usual case. Node takes an IPv4 address in its shortest form alone, which is how it is counted.
-  if (isIPv4(text)) return { address: text }
+  if (text !== undefined && isIPv4(text)) return { address: text }
   const ip = parsed(text)
-  if (ip === undefined) return NO_ADDRESS
+  if (ip === undefined) return { address: 'unknown' }
   if (ip instanceof ipaddr.IPv4) return { address: ip.toString() }
   if (ip.match(TRANSLATED, 96)) return { address: ip.toByteArray().slice(12).join('.') }
   const parts = ip.parts.map(part => part.toString(16))
@@ -84,8 +82,9 @@ const LONGEST_ADDRESS = 69
  * an IPv6 address, as in `fe80::1%eth0.1`, says by which interface it is reached and not whose it is. An IPv4 address that is
  * written as an IPv6 address (`::ffff:192.0.2.1`) is the IPv4 address.
  */
-const parsed = (text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined => {
-  if (text.length > LONGEST_ADDRESS) return undefined
+const parsed = (text: string | undefined): ipaddr.IPv4 | ipaddr.IPv6 | undefined => {
+  // Once the client has left, Node has no address, whatever Fastify's type says.
+  if (text === undefined || text.length > LONGEST_ADDRESS) return undefined
   const [, bracketed, dotted] = /^(?:\[([^\]]*)\](?::\d+)?|([\d.]+):\d+)$/.exec(text) ?? []
   const [ip = '', zone] = (bracketed ?? dotted ?? text).split('%')
   return isIPv6(ip) || (isIPv4(ip) && zone === undefined) ? ipaddr.process(ip) : undefined

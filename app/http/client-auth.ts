@@ -1,6 +1,6 @@
 import { DomainError, type PresentedCredentials, refusals } from '../../core/index.js'
 import type { Form } from './bodies/forms.js'
-import { siteRefusals } from './refusals.js'
+import { otherSite } from './refusals.js'
 
 const BASIC = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i
 /** An interceptor of the client's may send its bearer token everywhere. That is no credential of a client. */
@@ -27,7 +27,7 @@ export const clientCredentials = (authorization: string | undefined, form: Form)
 
 /** Of clients that authenticate: what {@link clientCredentials} throws, and what `authenticateClient` does. */
 export const clientRefusals = {
-  ...siteRefusals,
+  otherSite,
   unauthenticated: refusals.unauthenticated,
   malformedCredentials: refusals.malformedCredentials,
   twiceAuthenticated: () =>

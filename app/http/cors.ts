@@ -2,13 +2,6 @@ import { UNCACHED, vary } from './headers.js'
 import type { Http } from './http.js'
 import { configAt, methodsAt } from './paths.js'
 
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** Whether pages of the listed origins may call the route. False by default. */
-    cors?: boolean
-  }
-}
-
 /** What a page may read beside the headers that every page may read. */
 const EXPOSED = { 'access-control-expose-headers': 'link, retry-after, www-authenticate' }
 

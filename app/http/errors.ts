@@ -3,7 +3,7 @@ import { DomainError, type ErrorCode, type Fault } from '../../core/index.js'
 import { bearerChallenge } from './bearer.js'
 import { traceIdOf } from './client-address.js'
 import { type Headers, UNCACHED } from './headers.js'
-import { configAt, methodsAt } from './paths.js'
+import { configAt, type ErrorForm, methodsAt } from './paths.js'
 
 /** The status of each error of the core, and its code of OAuth 2.0 where that is another (RFC 6749 sections 4.1.2.1, 5.2). */
 const STATUSES: Readonly<Record<ErrorCode, readonly [status: number, oauthCode?: string]>> = {
@@ -52,7 +52,7 @@ export interface PageFailure {
   readonly status: number
   /** In English, for those who write applications. */
   readonly message: string
-  readonly fault: Fault | undefined
+  readonly fault?: Fault | undefined
 }
 
 /** Whom an answer is for. */
@@ -60,19 +60,6 @@ export type Asker = Pick<FastifyRequest, 'id' | 'headers'>
 
 /** Makes the page that tells a person about an error. The `headers` include its content type. */
 export type ErrorPage = (failure: PageFailure, asker: Asker) => Omit<Answer, 'status'>
-
-/**
- * The form of an error's body: `json` is `{"error": text}`, `oauth` is the object of RFC 6749 section 5.2, and `page`
- * is a page for a person. A group of routes declares its form as `errorForm` in the `config` of its routes; the default
- * is `json`.
- */
-export type ErrorForm = 'json' | 'oauth' | 'page'
-
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    errorForm?: ErrorForm
-  }
-}
 
 /** Makes the answer to a request that failed. */
 export type AnswerFor = (error: unknown, form: ErrorForm, asker: Asker) => Answer
@@ -87,9 +74,10 @@ const OAUTH_HEADERS: Headers = { ...JSON_HEADERS, ...UNCACHED }
 export const createAnswerFor =
   (errorPage: ErrorPage, bodyLimit: number, publicUrl: () => string): AnswerFor =>
   (error, form, asker) => {
-    const { status, code, message, headers, fault } = failureOf(error, bodyLimit, publicUrl)
+    const failure = failureOf(error, bodyLimit, publicUrl)
+    const { status, code, message, headers } = failure
     if (form === 'page') {
-      const page = errorPage({ status, message, fault }, asker)
+      const page = errorPage(failure, asker)
       return { status, headers: { ...page.headers, ...headers }, body: page.body }
     }
     const body = form === 'json' ? { error: message } : { error: code, error_description: message }
@@ -157,13 +145,10 @@ const describe = (error: FastifySchemaValidationError, part: string): string => 
 const keysOf = (error: FastifySchemaValidationError): string =>
   Object.keys(Object(Object(error).parentSchema.properties)).join(', ')
 
-interface Failure {
-  readonly status: number
+interface Failure extends PageFailure {
   /** The code of OAuth 2.0. */
   readonly code: string
-  readonly message: string
   readonly headers: Headers
-  readonly fault?: Fault | undefined
 }
 
 const failureOf = (error: unknown, bodyLimit: number, publicUrl: () => string): Failure => {

@@ -34,7 +34,7 @@ import {
 } from './protocol/connections.js'
 import { createDeadlines } from './protocol/deadlines.js'
 import { CONNECTIONS, HEAD_BYTES, TIME_LIMITS } from './protocol/limits.js'
-import { createParserErrors, MALFORMED_REQUEST, type OnUnparsed } from './protocol/parser-errors.js'
+import { createParserErrors, type OnUnparsed } from './protocol/parser-errors.js'
 import { cutOffReaders } from './protocol/readers.js'
 import { doubtOfLength, faultInHead, hasBody, originForm } from './protocol/request-head.js'
 import { createScheduling } from './protocol/scheduling.js'
@@ -52,15 +52,6 @@ type Serializable<T> = { [Key in keyof T]: object extends Pick<T, Key> ? T[Key] 
 /** The Fastify server, with TypeBox for the types of routes. */
 export type Http = FastifyInstance<Server, IncomingMessage, ServerResponse, FastifyBaseLogger, TypeBox>
 export type HttpPlugin = FastifyPluginCallback<FastifyPluginOptions, Server, TypeBox>
-
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** Advice to the client whose answer comes too late. */
-    whenLate?: string
-    /** What caches are told of every answer that says nothing else, refusals too. */
-    cacheControl?: string
-  }
-}
 
 /** Where the server logs failures and requests. */
 export interface Log {
@@ -151,7 +142,7 @@ export const createHttp = ({
         http.routing(request, response)
       }
     },
-    // They would measure the body before it is compressed.
+    // Fastify's own HEAD routes would measure the body before it is compressed.
     exposeHeadRoutes: false,
     // Requests that arrive while the service drains are still answered.
     return503OnClosing: false,
@@ -185,15 +176,16 @@ export const createHttp = ({
   http.addHook('onRequest', (request, reply, done) => {
     request.raw.url = originForm(request.url)
     const isInTime = deadlines.begin(reply)
-    // Node drops the rest of the packet, because it could belong to the other protocol. A further request in it would
-    // get no answer, so the connection ends.
+    // After `Upgrade` Node drops the rest of the packet; where the length is in doubt, nobody knows where the next request
+    // begins. The connection ends in both cases.
     const doubt = doubtOfLength(request.raw)
     if (request.headers.upgrade !== undefined || doubt !== undefined) {
       endConnection(reply)
       endGentlyOnceSent(request.raw.socket)
     }
     log.followRequest?.(request, reply)
-    if (warnsOfForwarded && isForwarded(request)) {
+    const { forwarded, 'x-forwarded-for': forwardedFor = forwarded } = request.headers
+    if (warnsOfForwarded && forwardedFor !== undefined) {
       warnsOfForwarded = false
       log.logger.warn('a proxy is in front and TRUST_PROXY does not name it: all of its clients count as one address')
     }
@@ -219,11 +211,7 @@ export const createHttp = ({
     if (!raw.complete) {
       const connection = connectionOf(raw.socket)
       // Refused as soon as it is read, behind what its type is refused for.
-      if (connection.broken)
-        return done(
-          null,
-          unreadable(() => MALFORMED_REQUEST)
-        )
+      if (connection.broken) return done(null, unreadable(bodyRefusals.malformed))
       connection.reading = reply
     }
     done(null, largeBody(reply))
@@ -252,7 +240,7 @@ export const createHttp = ({
 
   cutOffReaders(http.server, readerMilliseconds)
   boundConnections(http.server, maxConnections, log.logger)
-  // Node would leave out those behind the first two thousand, and with them the length of the body. 32 kB bound their number.
+  // Node drops headers beyond the first 2,000, `Content-Length` too. HEAD_BYTES bounds their number.
   http.server.maxHeadersCount = 0
   const inTurn = createScheduling(http.routing)
   http.server.off('request', http.routing).on('request', inTurn)
@@ -272,6 +260,3 @@ const createRequestIds = (): (() => string) => {
     return prefix + number.toString(36)
   }
 }
-
-const isForwarded = ({ headers }: FastifyRequest): boolean =>
-  headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined

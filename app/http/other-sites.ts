@@ -1,14 +1,13 @@
 import type { FastifyRequest } from 'fastify'
 import { DomainError } from '../../core/index.js'
-import { siteRefusals } from './refusals.js'
+import { otherSite } from './refusals.js'
 
-/** An onRequest hook that refuses what a browser sends for a page of another site. */
-export type SiteCheck = (request: FastifyRequest) => Promise<void>
+// onRequest hooks that refuse what a browser sends for a page of another site.
 
 /** For the login page's form: whatever a browser says must say that the form comes from here. */
 export const refuseFormsOfOtherSites =
-  (publicUrl: () => string): SiteCheck =>
-  async ({ headers }) => {
+  (publicUrl: () => string) =>
+  async ({ headers }: FastifyRequest): Promise<void> => {
     const site = headers['sec-fetch-site']
     const { origin } = headers
     const own =
@@ -24,17 +23,15 @@ export const refuseFormsOfOtherSites =
  * spend its visitors' attempts to log in.
  */
 export const refuseCallsOfOtherSites =
-  (publicUrl: () => string, origins: readonly string[] = []): SiteCheck =>
-  async ({ headers }) => {
+  (publicUrl: () => string, origins: readonly string[] = []) =>
+  async ({ headers }: FastifyRequest): Promise<void> => {
     const site = headers['sec-fetch-site']
     const { origin } = headers
     const foreign =
       site === undefined
         ? origin !== undefined && /^https?:/i.test(origin) && origin !== webOrigin(publicUrl)
         : site === 'cross-site' || site === 'same-site'
-    if (foreign && !origins.includes(String(origin))) {
-      throw siteRefusals.otherSite()
-    }
+    if (foreign && !origins.includes(String(origin))) throw otherSite()
   }
 
 const webOrigin = (publicUrl: () => string): string => new URL(publicUrl()).origin

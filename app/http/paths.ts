@@ -1,5 +1,22 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
 
+/** `json` is `{"error": text}`, `oauth` the object of RFC 6749 section 5.2, and `page` a page for a person. */
+export type ErrorForm = 'json' | 'oauth' | 'page'
+
+declare module 'fastify' {
+  /** What a route declares beside its handler. openapi/operation.ts adds `operation`. */
+  interface FastifyContextConfig {
+    /** Whether pages of the listed origins may call the route. False by default. */
+    cors?: boolean
+    /** The form of an error's body, which a group of routes has in common; `json` by default. */
+    errorForm?: ErrorForm
+    /** Advice to the client whose answer comes too late. */
+    whenLate?: string
+    /** What caches are told of every answer that says nothing else, refusals too. */
+    cacheControl?: string
+  }
+}
+
 interface Path {
   readonly pattern: RegExp
   readonly methods: Set<string>
@@ -9,15 +26,10 @@ interface Path {
 
 const pathsOfServers = new WeakMap<FastifyInstance['server'], Map<string, Path>>()
 
-const pathsOf = (server: FastifyInstance['server']): Map<string, Path> => {
-  const paths = pathsOfServers.get(server) ?? new Map<string, Path>()
-  pathsOfServers.set(server, paths)
-  return paths
-}
-
 /** Notes the paths of the routes that are registered from now on. */
 export const notePaths = (http: Pick<FastifyInstance, 'server' | 'addHook'>): void => {
-  const paths = pathsOf(http.server)
+  const paths = new Map<string, Path>()
+  pathsOfServers.set(http.server, paths)
   http.addHook('onRoute', route => {
     const path = paths.get(route.url) ?? { pattern: patternOf(route.url), methods: new Set(), route }
     for (const method of [route.method].flat()) path.methods.add(method)
@@ -30,7 +42,7 @@ const patternOf = (url: string): RegExp =>
 
 const pathOf = ({ server, url }: FastifyRequest): Path | undefined => {
   const target = url.replace(/[?#].*/s, '')
-  return [...pathsOf(server.server).values()].find(({ pattern }) => pattern.test(target))
+  return [...(pathsOfServers.get(server.server)?.values() ?? [])].find(({ pattern }) => pattern.test(target))
 }
 
 /** The methods that the path of the request has; none where there is no such path. */

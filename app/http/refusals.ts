@@ -1,5 +1,5 @@
 import { DomainError, type ErrorCode, refusals } from '../../core/index.js'
-import { HttpError } from './errors.js'
+import { HttpError, MALFORMED } from './errors.js'
 
 // What a request is refused with before its endpoint judges it. The OpenAPI document shows these very errors, under the
 // names that they have here.
@@ -27,7 +27,7 @@ export const headRefusals = {
 
 /** Of a body of any kind. */
 export const bodyRefusals = {
-  malformed: ofFastify(400),
+  malformed: ofHttp(400, MALFORMED),
   tooSlow: ofHttp(
     408,
     'the request took too long to arrive: send its headers within 20 seconds and all of it within 120'
@@ -88,9 +88,7 @@ export const pageRefusals = {
 }
 
 /** Of a `POST` that a browser sends for a page of another site. */
-export const siteRefusals = {
-  otherSite: ofHttp(403, 'another website sent this request: send it from an application or a server')
-}
+export const otherSite = ofHttp(403, 'another website sent this request: send it from an application or a server')
 
 /** What comes too late, with the advice of its route. */
 export const tooLate = (advice?: string): DomainError =>
@@ -101,6 +99,6 @@ export const tooLate = (advice?: string): DomainError =>
 /** Of what the stores have a part in. */
 export const storeRefusals = {
   failed: () => new Error(),
-  databaseAway: () => refusals.databaseAway(),
-  tooLate: () => tooLate()
+  databaseAway: refusals.databaseAway,
+  tooLate
 }

@@ -137,8 +137,7 @@ const requestLines =
   (request: FastifyRequest, reply: FastifyReply): void => {
     const caller: Caller = {}
     callers.set(request.id, caller)
-    // Once the client has left, its address is gone. Node has none then, and Fastify's type does not say so.
-    const { address } = addressOf(String(request.ip))
+    const { address } = addressOf(request.ip)
     whenAnswered(request, reply, (status, milliseconds) => {
       callers.delete(request.id)
       const path = JSON.stringify(request.url.replace(/[?#].*/, ''))

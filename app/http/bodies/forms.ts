@@ -2,8 +2,8 @@ import { isAscii } from 'node:buffer'
 import { setImmediate as turn } from 'node:timers/promises'
 import formbody from '@fastify/formbody'
 import type { FastifyRequest, preParsingHookHandler } from 'fastify'
-import type { ErrorForm } from '../errors.js'
 import type { Http, HttpPlugin } from '../http.js'
+import type { ErrorForm } from '../paths.js'
 import { formRefusals, oauthFormRefusals, pageRefusals, parameterRefusals, queryRefusals } from '../refusals.js'
 
 /**
@@ -25,7 +25,10 @@ export const formRoutes =
     })
     // `formOf` parses the text, without holding the event loop.
     http.register(formbody, { parser: text => ({ text }) })
-    http.addContentTypeParser('*', (_request, _body, done) => done(otherType()))
+    // Fastify refuses a malformed type before it looks for a parser, so that a parser of every type would not see it.
+    http.setErrorHandler(error => {
+      throw Object(error).code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' ? otherType() : error
+    })
     routes(http)
     done()
   }
@@ -128,7 +131,7 @@ const createForm = (keepsEmpty: boolean, list?: string) => {
     if (names.has(name)) {
       if (name === RESOURCE) return
       if (name !== list) throw parameterRefusals.parameterRepeated()
-      form.set(name, `${form.get(name) ?? ''} ${value}`.trim())
+      form.set(name, `${form.get(name) ?? ''} ${value}`)
       return
     }
     names.add(name)

@@ -3,10 +3,12 @@ import { fastify, type RouteOptions } from 'fastify'
 import { routeSchema } from './answers.js'
 import { headers } from './headers.js'
 import { TAGS } from './operation.js'
-import { type SecuritySetup, securitySchemes } from './security.js'
 
 /** What the document depends on beside the routes. */
-export interface Setup extends SecuritySetup {
+export interface Setup {
+  readonly publicUrl: string
+  readonly readScope: string | undefined
+  readonly writeScope: string | undefined
   /** The version of the package. */
   readonly version: string
   /** In bytes: a refusal tells it. */
@@ -76,4 +78,40 @@ const withReferences = (document: object): string => {
   const referring = JSON.parse(JSON.stringify(document, refer))
   referring.components.schemas = Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1)))
   return JSON.stringify(referring)
+}
+
+/** The security schemes of the document. Operations name them by their keys. */
+const securitySchemes = ({ publicUrl, readScope: read, writeScope: write }: Setup) => {
+  const authorizationUrl = `${publicUrl}/auth/code`
+  const tokenUrl = `${publicUrl}/auth/token`
+  const refreshUrl = tokenUrl
+  // What the scopes of the settings open. One scope may be both.
+  const scopes: Readonly<Record<string, string>> = {
+    ...(read !== undefined && { [read]: 'Read heroes' }),
+    ...(write !== undefined && { [write]: read === write ? 'Read and write heroes' : 'Write heroes' })
+  }
+  return {
+    oauth2: {
+      type: 'oauth2' as const,
+      description:
+        'An access token of `/auth/token`, sent as `Authorization: Bearer <token>` (RFC 6750). The flow with a code ' +
+        'takes PKCE with `S256`.',
+      // The flows that OpenAPI has names for.
+      flows: {
+        password: { tokenUrl, refreshUrl, scopes },
+        authorizationCode: { authorizationUrl, tokenUrl, refreshUrl, scopes },
+        clientCredentials: { tokenUrl, scopes }
+      }
+    },
+    bearer: {
+      type: 'http' as const,
+      scheme: 'bearer',
+      description: 'The same access token, for programs that have one already.'
+    },
+    client: {
+      type: 'http' as const,
+      scheme: 'basic',
+      description: 'The id and the secret of a client (RFC 7617). A public client has an empty secret.'
+    }
+  }
 }

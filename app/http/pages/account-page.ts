@@ -1,4 +1,4 @@
-import type { Account } from '../../../core/index.js'
+import { type Account, PASSWORD_MAX } from '../../../core/index.js'
 import {
   alert,
   type Begun,
@@ -37,8 +37,7 @@ export interface Wanted {
 /** Why a form was refused. */
 export type AccountProblem =
   | { readonly kind: 'login'; readonly failure: LoginFailure }
-  | { readonly kind: 'missing'; readonly username: string }
-  | { readonly kind: 'length'; readonly username: string; readonly most: number }
+  | { readonly kind: 'missing' | 'length'; readonly username: string }
 
 /** The page on which a person signs in to see the logins, and the one that tells why the form was refused. */
 export const accountSignInPage = (content: AccountPage, problem?: AccountProblem, wanted?: Wanted): string => {
@@ -97,7 +96,7 @@ const beginWith = (problem: AccountProblem | undefined): Begun => {
 const problemText = (problem: AccountProblem, { passwordMinLength }: AccountPage, texts: Texts): Html => {
   if (problem.kind === 'login') return failureText(problem.failure, texts)
   if (problem.kind === 'missing') return html`${texts.credentialsMissing}`
-  return html`${texts.passwordLength(passwordMinLength, problem.most)}`
+  return html`${texts.passwordLength(passwordMinLength, PASSWORD_MAX)}`
 }
 
 const repeated = ({ end, endAll, newPassword }: Wanted, content: AccountPage, texts: Texts): Html =>

@@ -1,39 +1,31 @@
-import type { ErrorPage, PageFailure } from '../errors.js'
+import type { ErrorPage } from '../errors.js'
 import { html } from './html.js'
-import { type Language, languageFor, page, pageHeaders } from './layout.js'
+import { languageFor, page, pageHeaders } from './layout.js'
 import { type Problem, TEXTS, type Texts } from './texts.js'
 
-/** Makes the page that a group of routes for people shows for an error: what is wrong, and what the person can do. */
+/**
+ * Makes the page that a group of routes for people shows for an error: what is wrong, and what the person can do. It has no
+ * form, so that the person cannot go on from it. Escapes every text.
+ */
 export const createErrorPage =
   (service: string): ErrorPage =>
-  (failure, { id, headers }) => {
+  ({ status, message, fault }, { id, headers }) => {
     const language = languageFor(headers['accept-language'])
-    return { headers: pageHeaders(language), body: errorPage({ ...failure, language, service, requestId: id }) }
-  }
-
-interface ErrorPageContent extends PageFailure {
-  readonly language: Language
-  readonly service: string
-  /** The id of the request in the log. */
-  readonly requestId: string
-}
-
-/** A page without a form, so that the person cannot go on from it. Escapes every text. */
-export const errorPage = ({ status, message, fault, language, service, requestId }: ErrorPageContent): string => {
-  const texts = TEXTS[language]
-  const { title, message: general, advice } = problemOf(status, texts)
-  const special = fault ?? FAULTS[status]
-  return page(
-    language,
-    texts.titleOfError(title),
-    html`<h1>${title}</h1>
+    const texts = TEXTS[language]
+    const { title, message: general, advice } = problemOf(status, texts)
+    const special = fault ?? FAULTS[status]
+    const body = page(
+      language,
+      texts.titleOfError(title),
+      html`<h1>${title}</h1>
 <p>${special === undefined ? general : texts.faults[special]}</p>
 <p>${advice}</p>
 <p class="quiet last">${texts.errorStatus(service, status)}</p>
-<p class="quiet">${texts.requestId(html`<span class="id">${requestId}</span>`)}</p>
+<p class="quiet">${texts.requestId(html`<span class="id">${id}</span>`)}</p>
 ${hasDeveloperLine(status) ? html`<p class="quiet">${texts.forDevelopers} <span lang="en">${message}</span></p>` : ''}`
-  )
-}
+    )
+    return { headers: pageHeaders(language), body }
+  }
 
 /** Whether the page for the status tells the authors of applications what is wrong. A 403 and a 5xx are no fault of theirs. */
 export const hasDeveloperLine = (status: number): boolean => status < 500 && status !== 403

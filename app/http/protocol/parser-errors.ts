@@ -1,7 +1,7 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { addressOf } from '../client-address.js'
-import { type AnswerFor, type Asker, HttpError, MALFORMED, noSuchPath } from '../errors.js'
+import { type AnswerFor, type Asker, HttpError, noSuchPath } from '../errors.js'
 import { type Headers, UNCACHED } from '../headers.js'
 import { bodyRefusals } from '../refusals.js'
 import { connectionOf, endGently, endGentlyOnceSent } from './connections.js'
@@ -12,8 +12,6 @@ const REFUSALS: Readonly<Record<string, HttpError>> = {
   HPE_HEADER_OVERFLOW: new HttpError(431, 'the headers are too large: send at most 32 kB'),
   HPE_CHUNK_EXTENSIONS_OVERFLOW: bodyRefusals.chunkExtensions()
 }
-/** For what breaks the grammar of HTTP. */
-export const MALFORMED_REQUEST = new HttpError(400, MALFORMED)
 
 /** Only pages differ by whom they are for. */
 const NOBODY: Asker = { id: '', headers: {} }
@@ -81,7 +79,7 @@ export const createParserErrors = (answerFor: AnswerFor, headers: Headers, onUnp
       if (socket.destroyed) return
       // Node reports the error again for each further packet.
       if (connectionOf(socket).broken) pauseBriefly(socket)
-      else end(socket, REFUSALS[String(error.code)] ?? MALFORMED_REQUEST)
+      else end(socket, REFUSALS[String(error.code)] ?? bodyRefusals.malformed())
     },
     refuseTunnel({ socket }) {
       // For CONNECT, Node has removed its own listeners from the socket, and reads nothing more.

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
-import { type AccountChanges, DomainError, PASSWORD_MAX, refusals, type UseCases } from '../../../core/index.js'
-import { type Form, formOf } from '../bodies/forms.js'
+import { DomainError, refusals, type UseCases } from '../../../core/index.js'
+import { formOf, requireShort } from '../bodies/forms.js'
 import { originOf } from '../client-address.js'
 import type { Http } from '../http.js'
 import { ErrorBody } from '../openapi/answers.js'
@@ -11,7 +11,7 @@ import { type AccountProblem, accountPage, accountSignInPage, FIELDS, type Wante
 import { loginFailureOf, shownUsername } from '../pages/credentials.js'
 import { languageFor, pageHeaders } from '../pages/layout.js'
 import { pageRoutes } from '../pages/page-routes.js'
-import { formRefusals, storeRefusals } from '../refusals.js'
+import { formRefusals, pageRefusals, storeRefusals } from '../refusals.js'
 
 const SHOW: Operation = {
   operationId: 'showAccountPage',
@@ -42,7 +42,7 @@ const CHANGE: Operation = {
     200: pageAnswer('The logins, and what was done.'),
     ...loginFailures
   },
-  refusals: { ...formRefusals, ...storeRefusals, tooManyHashes: () => refusals.tooManyHashes() }
+  refusals: { ...formRefusals, ...pageRefusals, ...storeRefusals, tooManyHashes: refusals.tooManyHashes }
 }
 
 const LEAD: Operation = {
@@ -85,7 +85,11 @@ export const accountRoutes = (
         reply.headers(pageHeaders(content.language))
         const username = form.get('username')
         const password = form.get('password')
-        const wanted = wantedIn(form)
+        const newPassword = form.get(FIELDS.newPassword)
+        const end = (form.get(FIELDS.end) ?? '').split(' ').filter(id => id !== '')
+        const endAll = form.has(FIELDS.endAll)
+        const wanted: Wanted = { end, endAll, newPassword: newPassword !== undefined }
+        requireShort(end)
         const refuse = (status: number, problem: AccountProblem) =>
           reply.code(status).send(accountSignInPage(content, problem, wanted))
 
@@ -94,12 +98,12 @@ export const accountRoutes = (
         }
         try {
           const attempt = { username, password, ...originOf(request) }
-          const account = await useCases.manageAccount(attempt, changesIn(form, wanted))
+          const account = await useCases.manageAccount(attempt, { end: endAll ? 'all' : end, newPassword })
           return reply.send(accountPage(content, account, changedBy(wanted)))
         } catch (error) {
           // Of what the form holds, only a new password can break a rule.
           if (error instanceof DomainError && error.code === 'invalid_input') {
-            return refuse(400, { kind: 'length', username: shownUsername(username), most: PASSWORD_MAX })
+            return refuse(400, { kind: 'length', username: shownUsername(username) })
           }
           const { status, failure } = loginFailureOf(error, username)
           if (failure.retry !== undefined) reply.header('retry-after', failure.retry.seconds)
@@ -114,17 +118,6 @@ export const accountRoutes = (
     reply.redirect(`${publicUrl()}/account`)
   )
 }
-
-const wantedIn = (form: Form): Wanted => ({
-  end: form.get(FIELDS.end)?.split(' ') ?? [],
-  endAll: form.has(FIELDS.endAll),
-  newPassword: form.has(FIELDS.newPassword)
-})
-
-const changesIn = (form: Form, { end, endAll }: Wanted): AccountChanges => ({
-  end: endAll ? 'all' : end,
-  newPassword: form.get(FIELDS.newPassword)
-})
 
 const changedBy = ({ end, endAll, newPassword }: Wanted): 'password' | 'logins' | undefined => {
   if (newPassword) return 'password'

@@ -121,7 +121,7 @@ const LOG_IN: Operation = {
     ...oauthFormRefusals,
     formAgainstLink,
     ...linkRefusals,
-    tooManyHashes: () => refusals.tooManyHashes()
+    tooManyHashes: refusals.tooManyHashes
   }
 }
 

@@ -29,7 +29,7 @@ const READY: Operation = {
     failed: storeRefusals.failed,
     databaseAway: storeRefusals.databaseAway,
     databaseSlow,
-    shuttingDown: () => refusals.shuttingDown()
+    shuttingDown: refusals.shuttingDown
   }
 }
 

@@ -19,8 +19,6 @@ const ADVICE = `ask for a part of the list, with a limit of up to ${MAX_LIMIT}`
 const LONG_LISTS = 2
 const WAITING_LISTS = 8
 
-const queryRepeated = (): DomainError =>
-  new DomainError('invalid_input', 'a query parameter is repeated: send each one once')
 const limitOutside = (): DomainError => new DomainError('invalid_input', `limit must be from 1 to ${MAX_LIMIT}`)
 const tooManyLists = (): DomainError =>
   new DomainError('overloaded', `too many long lists are being sent: ${ADVICE}`, { retryAfterSeconds: 1 })
@@ -31,8 +29,8 @@ const tooManySearches = (): DomainError =>
     { retryAfterSeconds: 1 }
   )
 
-/** What {@link formPairs} throws: a repeated parameter is this route's to judge, and a long one is in order. */
-const { parameterRepeated: _repeated, parameterTooLong: _tooLong, ...QUERY_REFUSALS } = queryRefusals
+/** A long parameter is in order: the length of the head bounds it. */
+const { parameterTooLong: _tooLong, ...QUERY_REFUSALS } = queryRefusals
 
 const operation: HeroOperation = {
   operationId: 'listHeroes',
@@ -73,7 +71,6 @@ const operation: HeroOperation = {
     }
   },
   refusals: {
-    queryRepeated,
     limitNoInteger: () => noInteger('limit'),
     limitOutside,
     afterNoInteger: () => noInteger('after'),
@@ -128,7 +125,7 @@ const QUERY_KEYS: ReadonlySet<string> = new Set(['name', 'limit', 'after'])
 const heroQuery = (url: string): HeroQuery => {
   const known = formPairs(queryString(url), QUERY_KEYS)
   const values = new Map(known)
-  if (values.size < known.length) throw queryRepeated()
+  if (values.size < known.length) throw queryRefusals.parameterRepeated()
   return { nameContains: values.get('name'), after: optionalInteger(values, 'after'), limit: pageLimit(values) }
 }
 

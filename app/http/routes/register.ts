@@ -61,9 +61,9 @@ const openOperation = (body: TObject, passwordMinLength: number): Operation => (
     ...jsonRefusals,
     ...schemaRefusals(body),
     usernameTaken: refusals.usernameTaken,
-    tooManyRegistrations: () => refusals.tooManyRegistrations(),
+    tooManyRegistrations: refusals.tooManyRegistrations,
     ...storeRefusals,
-    tooManyHashes: () => refusals.tooManyHashes()
+    tooManyHashes: refusals.tooManyHashes
   }
 })
 

@@ -119,8 +119,8 @@ const operation: Operation = {
     scopeTooLong: refusals.scopeTooLong,
     scopeNotAllowed: refusals.scopeNotAllowed,
     scopeBeyondGrant: refusals.scopeBeyondGrant,
-    tooManyLogins: () => refusals.tooManyLogins(),
-    tooManyHashes: () => refusals.tooManyHashes()
+    tooManyLogins: refusals.tooManyLogins,
+    tooManyHashes: refusals.tooManyHashes
   }
 }
 

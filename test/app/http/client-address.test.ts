@@ -101,3 +101,8 @@ t.test('forwarded headers that nobody is trusted with are warned of once', async
     t.equal(lines.length, 1, 'nothing is wrong where somebody is')
   }
 })
+
+// Node forgets the address with the connection, whatever Fastify's type of `ip` says.
+t.test('a client that has left before its address was read counts as unknown, without a failure', async t => {
+  t.strictSame(addressOf(undefined), { address: 'unknown' })
+})

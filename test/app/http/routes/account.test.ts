@@ -170,6 +170,17 @@ t.test('a body of another type is 415, as everywhere outside /auth/, and the log
   }
 })
 
+t.test('what the page would repeat beyond 16 kB is a 400 page that repeats nothing', async t => {
+  const { post } = await createAccount()
+  const id = 'x'.repeat(1000)
+  const chosen = (count: number) => `${new URLSearchParams({ ...ADA, password: 'x' })}${`&end=${id}`.repeat(count)}`
+  t.equal((await post(chosen(16))).statusCode, 403)
+  const { statusCode, payload } = await post(chosen(17))
+  t.equal(statusCode, 400)
+  t.match(payload, 'longer than 16384 bytes together')
+  t.notMatch(payload, id)
+})
+
 t.test('an empty choice beside a chosen login is none', async t => {
   const { post, login, ids } = await createAccount()
   await login()
