@@ -95,37 +95,35 @@ const REMOVE_KNOWN = removeBefore('known_login', 'known_until')
 
 const keyList = (keys: readonly Digest[]): string => listOf(keys.map(bytes))
 
-export const createAttemptStore = ({ write }: Pick<Driver, 'write'>, lookups: Lookups): AttemptStore => {
-  return {
-    async take(limits, at, windowSeconds) {
-      const keys = keyList(limits.map(({ key }) => key))
-      const values = [keys, listOf(limits.map(({ most }) => most)), at, secondsAfter(at, windowSeconds)]
-      // After a duplicate it sees the row.
-      const rows = await retrying(isDuplicate, () => write(COUNT, values)).catch((error: unknown) => {
-        throw isDuplicate(error) ? unavailable(error) : error
-      })
-      const full = readAll(window, rows)
-      return full.length > 0 ? full : undefined
-    },
+export const createAttemptStore = ({ write }: Pick<Driver, 'write'>, lookups: Lookups): AttemptStore => ({
+  async take(limits, at, windowSeconds) {
+    const keys = keyList(limits.map(({ key }) => key))
+    const values = [keys, listOf(limits.map(({ most }) => most)), at, secondsAfter(at, windowSeconds)]
+    // After a duplicate it sees the row.
+    const rows = await retrying(isDuplicate, () => write(COUNT, values)).catch((error: unknown) => {
+      throw isDuplicate(error) ? unavailable(error) : error
+    })
+    const full = readAll(window, rows)
+    return full.length > 0 ? full : undefined
+  },
 
-    async fail(keys) {
-      await write(FAIL, [keyList(keys)])
-    },
+  async fail(keys) {
+    await write(FAIL, [keyList(keys)])
+  },
 
-    async giveBack(counted, cleared, known) {
-      const lists = knownRows.lists(known === undefined ? [] : [known])
-      await write(GIVE_BACK, [keyList(counted), cleared === undefined ? null : bytes(cleared), ...lists])
-    },
+  async giveBack(counted, cleared, known) {
+    const lists = knownRows.lists(known === undefined ? [] : [known])
+    await write(GIVE_BACK, [keyList(counted), cleared === undefined ? null : bytes(cleared), ...lists])
+  },
 
-    findKnown: lookups.create({
-      selection: knownLogin,
-      from: 'from known_login where key = $1',
-      type: 'bytea'
-    }),
+  findKnown: lookups.create({
+    selection: knownLogin,
+    from: 'from known_login where key = $1',
+    type: 'bytea'
+  }),
 
-    async removeExpired(at, limit) {
-      const removed = await countOf(write(REMOVE_WINDOWS, [at, limit]))
-      return removed + (await countOf(write(REMOVE_KNOWN, [at, limit - removed])))
-    }
+  async removeExpired(at, limit) {
+    const removed = await countOf(write(REMOVE_WINDOWS, [at, limit]))
+    return removed + (await countOf(write(REMOVE_KNOWN, [at, limit - removed])))
   }
-}
+})

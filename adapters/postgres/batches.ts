@@ -1,4 +1,5 @@
 import { hadNoEffect, StatementError, unavailable } from './connection/errors.js'
+import { LIMITS } from './connection/limits.js'
 
 export interface BatchOptions<Item> {
   /** How many items one batch may hold. */
@@ -21,13 +22,10 @@ interface Waiting<Item, Result> {
   readonly reject: (reason: unknown) => void
 }
 
-/** In milliseconds: as long as the driver gives a statement. */
-const LONGEST_WAIT = 4000
-
 /** Rejects an item that has waited too long. True if it did so. */
 const rejectIfLate = ({ askedAt, reject }: Pick<Waiting<unknown, never>, 'askedAt' | 'reject'>): boolean => {
-  if (performance.now() - askedAt < LONGEST_WAIT) return false
-  reject(unavailable(new StatementError(`waited for ${LONGEST_WAIT} ms to be sent`, undefined)))
+  if (performance.now() - askedAt < LIMITS.call) return false
+  reject(unavailable(new StatementError(`waited for ${LIMITS.call} ms to be sent`, undefined)))
   return true
 }
 

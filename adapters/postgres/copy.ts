@@ -59,7 +59,7 @@ const because =
 const patiently = <T>(target: Driver, work: (run: Run) => Promise<T>): Promise<T> =>
   target.transaction({ name: 'copy', patient: true }, work)
 
-/** An advisory lock of a database's schema. The source holds it, so whoever does not get it in the target is there too. */
+/** An advisory lock of a database's schema. A copy holds it in its source: a target in which it cannot be taken is that source. */
 const PLACE = `hashtextextended(coalesce(current_schema()::text, ''), ${ADVISORY_LOCKS.copy})`
 
 const prepare = async (target: Driver, mark: string, again: boolean): Promise<void> => {
@@ -70,19 +70,14 @@ const prepare = async (target: Driver, mark: string, again: boolean): Promise<vo
   await target.write(`insert into ${RECORD} (hash) values ($1)`, [mark])
 }
 
-const PRESENT = `
-  select name from unnest(string_to_array($1, ',')) as name where to_regclass(quote_ident(name)) is not null`
-
 /** Rejects unless the target is empty, or is emptied because a copy into it is not whole. */
 const makeEmpty = async (run: Run, again: boolean): Promise<void> => {
   const [[isElsewhere] = []] = await run(`select pg_try_advisory_xact_lock(${PLACE})`, [])
   if (isElsewhere !== true) throw new Error('it is the source')
-  const { halfCopied } = await readState(run)
-  const tables = (await run(PRESENT, [TABLES.join()])).map(([name]) => `"${name}"`)
-  if (halfCopied && !again) {
-    throw new Error('it has a copy that is not whole; --again empties it and begins anew')
-  }
+  const { halfCopied, present } = await readState(run)
+  const tables = present.map(name => `"${name}"`)
   if (halfCopied) {
+    if (!again) throw new Error('it has a copy that is not whole; --again empties it and begins anew')
     await run(`truncate ${tables.join()} restart identity`, [])
     await run(`delete from ${RECORD} where starts_with(hash, $1)`, [COPY_MARK])
   }
@@ -92,12 +87,7 @@ const makeEmpty = async (run: Run, again: boolean): Promise<void> => {
   }
 }
 
-const copyRows = async (
-  read: Run,
-  target: Driver,
-  mark: string,
-  { onBatch }: CopyOptions
-): Promise<readonly CopiedTable[]> => {
+const copyRows = async (read: Run, target: Driver, mark: string, { onBatch }: CopyOptions) => {
   const copied: CopiedTable[] = []
   for (const table of COPIED) copied.push(await copyTable(read, target, table, onBatch))
   await patiently(target, async run => {
@@ -109,12 +99,7 @@ const copyRows = async (
   return copied
 }
 
-const copyTable = async (
-  read: Run,
-  target: Driver,
-  table: PgTable,
-  onBatch: CopyOptions['onBatch']
-): Promise<CopiedTable> => {
+const copyTable = async (read: Run, target: Driver, table: PgTable, onBatch: CopyOptions['onBatch']) => {
   const name = getTableName(table)
   const columns = getTableColumns(table)
   const selected = selection(columns)

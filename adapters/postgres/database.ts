@@ -12,7 +12,7 @@ import { createHeroStore } from './heroes.js'
 import { inspect } from './inspection.js'
 import { createLookups } from './lookups.js'
 import { migrate, requireSchema } from './migrations.js'
-import { findNameIndex, lackAfter, makeNameIndex, readsEveryName } from './name-index.js'
+import { findNameIndex, lackAfter, makeNameIndex, type NameIndexLack, readsEveryName } from './name-index.js'
 import { createScopeStore } from './scopes.js'
 import { createTokenStore } from './tokens.js'
 import { createUserStore } from './users.js'
@@ -43,7 +43,7 @@ export const openServer = async (url: string, options: Partial<ServerOptions> & 
   const { pool = 10, prepare = true } = options
   // Imported when it is needed, so that the start of a service does not load a client that the service does not use.
   const { connectServer } = await import('./connection/server.js')
-  return databaseOn(connectServer(url, { ...options, pool, prepare }), options, prepare && pool > 1)
+  return databaseOn(connectServer(url, { ...options, pool, prepare }), options)
 }
 
 /**
@@ -69,10 +69,11 @@ const openTarget = async (target: CopyTarget): Promise<Driver> => {
   })
 }
 
-/** `separateReader`: the driver's reads have a connection of their own. */
-const databaseOn = (driver: Driver, { onLookups }: Observer, separateReader = false) => {
+const databaseOn = (driver: Driver, { onLookups }: Observer) => {
   /** Why the schema is not as the stores need it, as far as that was tried. */
   let refusal: unknown
+  /** Why there was no index of names when the schema was last prepared. */
+  let lack: NameIndexLack | undefined
   let closed: Promise<void> | undefined
   const prepare = async (work: (driver: Driver) => Promise<void>): Promise<void> => {
     try {
@@ -113,19 +114,21 @@ const databaseOn = (driver: Driver, { onLookups }: Observer, separateReader = fa
      */
     async migrate() {
       await prepare(migrate)
-      return driver.connections && makeNameIndex(driver)
+      lack = driver.connections && (await makeNameIndex(driver))
+      return lack
     },
     /** As `migrate`, but changes nothing. Rejects as well with an {@link UnfitDatabaseError} when a migration is pending. */
     async requireSchema() {
       await prepare(requireSchema)
-      return driver.connections && findNameIndex(driver.write).catch(lackAfter)
+      lack = driver.connections && (await findNameIndex(driver.write).catch(lackAfter))
+      return lack
     },
     /** Rejects with `unavailable` while the database cannot be reached, takes no writes, or lacks a table. */
     check: () => orRefuse(check),
     /** Whether a search for this text reads every name; undefined for the embedded engine, which has no other way. */
-    isSlowSearch: driver.connections && readsEveryName,
+    isSlowSearch: driver.connections && ((text: string) => (lack === undefined ? readsEveryName(text) : text !== '')),
     /** Reads what an operator may want to know, and changes nothing. */
-    inspect: () => inspect(driver, separateReader),
+    inspect: () => inspect(driver),
     /** The whole embedded database as a tar. All statements wait while it is made. Undefined for a server. */
     backup: driver.backup,
     /**

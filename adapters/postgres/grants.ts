@@ -2,6 +2,7 @@ import { getTableColumns } from 'drizzle-orm'
 import type { Grant, OpenLogin } from '../../core/model.js'
 import type { GrantStore } from '../../core/ports.js'
 import type { Driver, Value } from './connection/driver.js'
+import { LIMITS } from './connection/limits.js'
 import { END_OF_SPENT, pauseSince, removeGrants, removeSpent } from './long-writes.js'
 import type { Lookups } from './lookups.js'
 import { grants, tokens, users } from './schema.js'
@@ -49,7 +50,7 @@ const openLogin: Selection<OpenLogin> = mapped(
   ([grant, { refreshedAt }]) => ({ grant, refreshedAt })
 )
 
-// One row at least, as the number of all stands in each.
+// `greatest`: each row carries the number of all, so one is read even for a limit of 0.
 const LIST_OPEN = `
 select ${openLogin.text}, count(*) over ()::int4
 from "grant" cross join lateral (
@@ -111,6 +112,8 @@ export const createGrantStore = ({ write, transaction }: Driver, lookups: Lookup
     const most = Math.min(limit, MOST)
     // Patient, because all tokens of a grant are read to learn whether one of them lives.
     const looked = await transaction({ name: 'grant.sweep', patient: true }, async run => {
+      // Patient with statements alone: a sweep that waits for a locked table would keep its connection from everybody.
+      await run(`select set_config('lock_timeout', '${LIMITS.lock.others}', true)`, [])
       const picked = (await run(PICK, [at, most])).flat()
       if (picked.length === 0) return 0
       if (!(await removeSpent(run, picked, at))) return limit

@@ -1,6 +1,6 @@
 import type { Driver, Run } from './connection/driver.js'
 import { StatementError } from './connection/errors.js'
-import { ABSENT, INDEXES, makeAny, RECORD, readState, TABLES, tablesChangedBy, tablesMadeBy } from './migrations.js'
+import { ABSENT, INDEXES, makeAny, RECORD, readState, TABLES, tablesChangedBy } from './migrations.js'
 import { findNameIndex, lackAfter } from './name-index.js'
 
 /** A privilege on a table that the role lacks. */
@@ -9,19 +9,14 @@ export interface Missing {
   readonly table: string
 }
 
-/**
- * Reads all of it and changes nothing. `separateReader`: the driver's reads have a connection of their own, so that a
- * pooler can be noticed. Rejects with `unavailable` while the database cannot be reached.
- */
-export const inspect = async (driver: Driver, separateReader: boolean) => {
-  const { write } = driver
+/** Reads all of it and changes nothing. Rejects with `unavailable` while the database cannot be reached. */
+export const inspect = async ({ write }: Pick<Driver, 'write'>) => {
   const [row = []] = await write(FACTS, [])
   const state = await readState(write).catch((error: unknown) => {
     if (error instanceof StatementError && error.code === '42501') return undefined
     throw error
   })
   const pending = state?.pending ?? []
-  const toMake = tablesMadeBy(pending)
   const [[absentIndexes] = []] = await write(`select ${ABSENT}`, [INDEXES.join()])
   return {
     // Of PostgreSQL, as `18.1`.
@@ -57,12 +52,7 @@ export const inspect = async (driver: Driver, separateReader: boolean) => {
       searchPath: state.searchPath
     },
     // What the role lacks on tables that are there, such as `delete` on `hero`.
-    missing: await readMissing(
-      write,
-      TABLES.filter(name => !toMake.includes(name) && !state?.absent.includes(name))
-    ),
-    // Whether a pooler gives one connection to several clients in turn. Undefined when that was not tried.
-    pooled: separateReader ? await isPooled(driver) : undefined
+    missing: await readMissing(write, state?.present ?? TABLES)
   }
 }
 
@@ -124,18 +114,3 @@ const readMissing = async (run: Run, tables: readonly string[]): Promise<readonl
     privilege: String(privilege),
     table: String(table)
   }))
-
-const BACKEND = 'select pg_backend_pid()'
-
-/**
- * A client's connection has one backend for good, unless a pooler lends it out: then the transaction takes the backend
- * that the reader had just before, and the reader's next statement gets another.
- */
-const isPooled = async ({ read, transaction }: Driver): Promise<boolean> => {
-  const [before] = await read(BACKEND, [])
-  return transaction({ name: 'inspect' }, async run => {
-    await run(BACKEND, [])
-    const [after] = await read(BACKEND, [])
-    return String(before) !== String(after)
-  })
-}

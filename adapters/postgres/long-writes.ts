@@ -18,14 +18,10 @@ export const ADVISORY_LOCKS = {
  * Runs an `insert` of many rows in the order of the caller, so that their ids ascend. Such statements of all instances
  * run one after the other: two of them with some names in opposite orders would wait for each other (40P01).
  */
-export const insertAlone = (
-  { transaction }: Pick<Driver, 'transaction'>,
-  statement: string,
-  values: readonly Value[]
-): Promise<unknown[][]> =>
+export const insertAlone = ({ transaction }: Pick<Driver, 'transaction'>, text: string, values: readonly Value[]) =>
   transaction({ name: 'import', patient: true }, async run => {
     await run('select pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.insertAll])
-    return run(statement, values)
+    return run(text, values)
   })
 
 /** The stored records in the order of those wanted; undefined where none has the name, and for the repetition of a name. */
@@ -100,11 +96,7 @@ const revoke = (owner: Owner): string =>
  * Removes the grants of a client or a user, with every code and token, except for a few, which the caller's own
  * statement must remove.
  */
-export const removeGrantsInPieces = (
-  { transaction }: Pick<Driver, 'transaction'>,
-  owner: Owner,
-  id: string | number
-): Promise<void> =>
+export const removeGrantsInPieces = ({ transaction }: Pick<Driver, 'transaction'>, owner: Owner, id: string | number) =>
   inPieces(() =>
     transaction({ name: 'grant.remove' }, async run => {
       const picked = (await run(pick(owner), [id])).flat()

@@ -7,7 +7,7 @@ import { bytes, listOf, type Selection } from './sql.js'
 export interface Lookup<Record> {
   /** Kinds of one group share a statement, because the same requests need them. A kind without a group has its own. */
   readonly group?: string
-  /** The first column is never null. */
+  /** Its first column is never null: a null there means that no row was found. */
   readonly selection: Selection<Record>
   /** What stands behind `select …`, and finds one row or none by the key $1. */
   readonly from: string
@@ -63,16 +63,12 @@ export const createLookups = (
   { read, write }: Pick<Driver, 'read' | 'write'>,
   onBatch?: (size: number) => void
 ): Lookups => {
-  /** By the numbers of their kinds. */
+  /** The shared statements so far, by the numbers of the kinds in them. */
   const texts = new Map<string, string>()
   let created = 0
 
-  /** Sends all items in one statement. Resolves with the values of each row, from its kind's own on. */
-  const find = async (
-    kinds: readonly Kind[],
-    items: readonly Item[],
-    run: Run
-  ): Promise<readonly (Values | undefined)[]> => {
+  /** Sends all items in one statement. Resolves with the values of each item's row, from its kind's first column on. */
+  const find = async (kinds: readonly Kind[], items: readonly Item[], run: Run) => {
     const groups = kinds.map(kind => ({ kind, asked: items.filter(item => item.kind === kind) }))
     const present = groups.filter(({ asked }) => asked.length > 0)
     const numbers = present.map(({ kind }) => kind.number).join()

@@ -48,10 +48,7 @@ export const migrate = async ({ write, transaction }: Driver): Promise<void> => 
       await run(`create table ${RECORD} (hash text primary key, applied_at timestamptz not null default now())`, [])
       await record(run, applied)
     }
-    await lockTables(
-      run,
-      pending.flatMap(({ statements }) => statements)
-    )
+    await lockTables(run, pending)
     for (const migration of pending) {
       for (const statement of migration.statements) await run(statement, [])
       await record(run, [migration])
@@ -96,11 +93,11 @@ const LOCKS = {
  * of their own. A migration that kept what it has while it waits would make them fail, and so would one that waits behind
  * a long transaction, such as that of `pg_dump`. Rejects with the error of the last attempt (57014) after ten minutes.
  */
-export const lockTables = async (run: Run, statements: readonly string[]): Promise<void> => {
+export const lockTables = async (run: Run, migrations: readonly Pick<Migration, 'statements'>[]): Promise<void> => {
   const rows = await run('select tablename::text from pg_tables where schemaname = current_schema()', [])
   const locks = Object.entries(LOCKS).flatMap(([mode, pattern]) => {
-    const named = new Set(statements.flatMap(text => [...text.matchAll(pattern)].map(([, name]) => name)))
-    const tables = rows.map(([name]) => String(name)).filter(name => named.has(name))
+    const changed = named(migrations, pattern)
+    const tables = rows.map(([name]) => String(name)).filter(name => changed.includes(name))
     return tables.length > 0 ? [`lock table ${tables.map(name => `"${name}"`).join()} in ${mode} mode`] : []
   })
   const [[limit] = []] = await run(`select current_setting('statement_timeout')`, [])
@@ -141,8 +138,8 @@ export const ABSENT = `array_to_string(array(
   select name from unnest(string_to_array($1, ',')) as name where to_regclass(quote_ident(name)) is null
 ), ',')`
 
-// To read from a table is to learn of what others have committed: alone, `to_regclass` may answer as of the time before
-// the transaction waited for its advisory lock.
+// `from pg_database` matters: a statement that reads no table does not look for new commits, and `to_regclass` may answer
+// as of before the wait for the advisory lock.
 const STATE = `
 select pg_encoding_to_char(encoding), current_setting('search_path'), to_regclass('${RECORD}') is not null, ${ABSENT}
 from pg_database where datname = current_database()`
@@ -177,7 +174,9 @@ export const readState = async (run: Run) => {
     pending,
     // Whether a later version of the service has applied migrations that this one does not know.
     later: recorded === true && hashes.length > known.length,
-    // The tables that are not in the search path, and that no pending migration makes.
+    // The tables that are in the search path.
+    present: TABLES.filter(name => !notThere.includes(name)),
+    // Those that are not, and that no pending migration makes.
     absent: notThere.filter(name => !tablesMadeBy(pending).includes(name)),
     // Whether a copy into the database was begun and is not whole.
     halfCopied: recordedRows.length > hashes.length
@@ -232,12 +231,10 @@ export const readMigrations = (): readonly Migration[] => {
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-const named = (migrations: readonly Migration[], pattern: RegExp): readonly string[] =>
-  migrations.flatMap(({ statements }) =>
-    statements.flatMap(text => [...text.matchAll(pattern)].map(([, name]) => String(name)))
-  )
+const named = (migrations: readonly Pick<Migration, 'statements'>[], pattern: RegExp): readonly string[] =>
+  migrations.flatMap(({ statements }) => [...statements.join(';').matchAll(pattern)].map(([, name]) => String(name)))
 
-export const tablesMadeBy = (migrations: readonly Migration[]): readonly string[] =>
+const tablesMadeBy = (migrations: readonly Migration[]): readonly string[] =>
   named(migrations, /\bcreate table "(\w+)"/gi)
 
 /** The tables that migrations change, those that they make among them. */

@@ -71,7 +71,7 @@ export const findNameIndex = async (run: Run): Promise<NameIndexLack | undefined
   }
 }
 
-/** What an error of {@link findNameIndex} says of the index: the service does without. */
+/** Why there is no index, as far as an error of {@link findNameIndex} tells. */
 export const lackAfter = (error: unknown): NameIndexLack => {
   const { message, cause } = Object(error)
   return { reason: String(cause instanceof StatementError ? cause.message : message), remedy: makeByHand(null) }
@@ -82,12 +82,8 @@ export const lackAfter = (error: unknown): NameIndexLack => {
  * what {@link findNameIndex} finds afterwards, or with why the index could not be made. Never rejects.
  */
 export const makeNameIndex = async ({ write, transaction }: Driver): Promise<NameIndexLack | undefined> => {
-  try {
-    const lack = await findNameIndex(write)
-    return lack === EASILY_MADE ? await transaction({ name: 'name index' }, make) : lack
-  } catch (error) {
-    return lackAfter(error)
-  }
+  const lack = await findNameIndex(write).catch(lackAfter)
+  return lack === EASILY_MADE ? transaction({ name: 'name index' }, make).catch(lackAfter) : lack
 }
 
 const make = async (run: Run): Promise<NameIndexLack | undefined> => {

@@ -65,10 +65,7 @@ export const counting = (change: string): string =>
 export const countOf = async (rows: Promise<readonly unknown[][]>): Promise<number> => Number((await rows)[0]?.[0])
 
 /** Two selections beside each other. */
-export const joined = <First, Second>(
-  first: Selection<First>,
-  second: Selection<Second>
-): Selection<readonly [First, Second]> => ({
+export const joined = <A, B>(first: Selection<A>, second: Selection<B>): Selection<readonly [A, B]> => ({
   text: `${first.text},${second.text}`,
   width: first.width + second.width,
   read: (values, start = 0) => [first.read(values, start), second.read(values, start + first.width)]

@@ -3,7 +3,7 @@ import { latest } from '../../core/instants.js'
 import type { AccessToken, Digest, Token } from '../../core/model.js'
 import type { RefreshToken, TokenStore } from '../../core/ports.js'
 import { inBatches } from './batches.js'
-import type { Driver, Value } from './connection/driver.js'
+import type { Driver, Run } from './connection/driver.js'
 import { BEGIN_GRANT, BEHIND_GRANT, beginGrant, grant } from './grants.js'
 import type { Lookups } from './lookups.js'
 import { grants, tokens } from './schema.js'
@@ -74,10 +74,7 @@ export interface Spending {
  * codes and tokens are marked in the order in which `held` lists them. Where a concurrent statement has a row locked,
  * PostgreSQL waits for it and evaluates again whether the row can be spent, on the row as that statement left it.
  */
-export const createSpending = (
-  write: Driver['write'],
-  { columns, hold, mark }: Spending
-): ((spend: Spend) => Promise<boolean>) => {
+export const createSpending = (write: Run, { columns, hold, mark }: Spending) => {
   const rows = requested<Columns>({ ...columns, ...issued })
   const { names, values } = requested(issued)
   const statement = `
@@ -127,7 +124,7 @@ export const createTokenStore = ({ write }: Pick<Driver, 'write'>, lookups: Look
   return {
     async insert(token, generation) {
       const sweepAt = latest(token.expiresAt, token.refreshExpiresAt)
-      const values: readonly Value[] = [...beginGrant(token.grant, generation, sweepAt), ...login.lists([token])]
+      const values = [...beginGrant(token.grant, generation, sweepAt), ...login.lists([token])]
       return anyRow(write(INSERT, values))
     },
 

@@ -32,7 +32,6 @@ const ROLE_LIMITS = 'run `alter role NAME set statement_timeout = 3000`, and `lo
 const WITHOUT_PREPARING = 'set it to false, and statement_timeout and lock_timeout for the role'
 const WITH_TLS = 'add sslmode=verify-full to DATABASE_URL'
 const ENCRYPTED = 'the connection is encrypted'
-const POOLED = 'a pooler in transaction mode does not keep the limits that the service sets'
 const WRITES = 'name the primary, or add target_session_attrs=read-write to DATABASE_URL'
 const BUFFERS = "set it to a quarter of the server's memory"
 const SEARCH_PATH = 'correct the search path of the role or in DATABASE_URL, or restore what is gone'
@@ -119,10 +118,8 @@ const SERVER: readonly Line<ServerFacts>[] = [
   ['DATABASE_POOL', s => s.prepare && s.workers * s.pool > s.connections.most, s => ofServer(s), 'lower it', 'wrong'],
   ['DATABASE_POOL', s => leftBy(s) < s.workers * s.pool, s => besideOthers(s), 'lower it, or raise max_connections'],
   ['DATABASE_POOL', otherwise, s => `${poolOf(s)}, which the server has`],
-  ['DATABASE_PREPARE', s => s.prepare && s.pooled === true, POOLED, WITHOUT_PREPARING],
-  ['DATABASE_PREPARE', s => s.prepare, 'no pooler in transaction mode was noticed'],
-  ['DATABASE_PREPARE', s => s.limits.statement > 0 && s.limits.lock > 0, 'false, and the role has limits of its own'],
-  ['DATABASE_PREPARE', otherwise, 'false, and no statement_timeout or no lock_timeout holds', ROLE_LIMITS],
+  ['DATABASE_PREPARE', s => s.limits.statement > 0 && s.limits.lock > 0, s => `${s.prepare}, and limits of time hold`],
+  ['DATABASE_PREPARE', otherwise, s => `${s.prepare}, and no statement_timeout or no lock_timeout holds`, ROLE_LIMITS],
   ['TLS', s => s.hosts.every(({ host }) => isThisMachine(host)), 'the database is on this machine'],
   ['TLS', s => !s.encrypted, 'the connection to another machine is plain text', WITH_TLS],
   ['TLS', s => trustsAny(s) && s.tls.mode === 'verify-ca', `${ENCRYPTED}, with whoever has a certificate`, WITH_TLS],

@@ -16,12 +16,6 @@ export interface ReadableClock extends DatabaseClock {
   close(): void
 }
 
-/** The clocks of this machine, in milliseconds. */
-export interface MachineClocks {
-  readonly now: () => number
-  readonly monotonic: () => number
-}
-
 /** In milliseconds. */
 const READ_EVERY = 60_000
 const PARTED = 1000
@@ -34,7 +28,8 @@ const TIME = `
   select (extract(epoch from clock_timestamp()) * 1000000)::int8
   where not current_setting('transaction_read_only')::boolean`
 
-const MACHINE: MachineClocks = { now: () => Date.now(), monotonic: () => performance.now() }
+/** The clocks of this machine, in milliseconds. */
+const MACHINE = { now: () => Date.now(), monotonic: () => performance.now() }
 
 /**
  * A clock that calls `refresh`, which is to call `read`, every minute, and when this machine's own clock has parted from the

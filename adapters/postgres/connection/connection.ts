@@ -1,7 +1,7 @@
 import type { Ask } from './clock.js'
 import type { Observer, Value } from './driver.js'
 import { endsConnection, isReadOnly } from './errors.js'
-import type { Hosts } from './hosts.js'
+import type { HostConnection, Hosts } from './hosts.js'
 import { LIMITS, startTimer } from './limits.js'
 import { openOnFirst } from './opening.js'
 import { DISCARD_PLANS, PLAN_LIFETIME, PLANNING } from './planning.js'
@@ -21,9 +21,7 @@ export interface ConnectionOptions extends Pick<Observer, 'onStatement'> {
  * is never opened again: without the caller's knowledge, the next statement would run outside the transaction that it
  * belongs to.
  */
-export interface Connection {
-  readonly lost: boolean
-  readonly idle: boolean
+export interface Connection extends HostConnection {
   /** Rejects when no host is good enough. */
   readonly opened: Promise<unknown>
   /**
@@ -31,8 +29,6 @@ export interface Connection {
    * dead; {@link LIMITS} has the usual time.
    */
   run(text: string, values: readonly Value[], silence?: number): Promise<unknown[][]>
-  /** Ends the connection at once and rejects its running statement. */
-  drop(): void
   /** Waits for the running statement, at most a second, and ends the connection. */
   end(): Promise<void>
 }
@@ -101,15 +97,15 @@ export const openConnection = (hosts: Hosts, options: ConnectionOptions): Connec
     })
   }
 
+  const opening = open()
+  opening.catch(drop)
   const connection: Connection = {
+    opened: opening,
     get lost() {
       return ended.signal.aborted
     },
     get idle() {
       return running === undefined
-    },
-    get opened() {
-      return opening
     },
     async run(text, values, silence = LIMITS.silence) {
       if (prepare && performance.now() > plansEndAt) {
@@ -125,7 +121,5 @@ export const openConnection = (hosts: Hosts, options: ConnectionOptions): Connec
       drop()
     }
   }
-  const opening = open()
-  opening.catch(drop)
   return connection
 }

@@ -16,7 +16,7 @@ export interface Transaction {
    * usual time limits do not apply.
    */
   readonly patient?: boolean
-  /** How long it may take in all, in milliseconds. By default as long as one of its statements. */
+  /** How long it may take in all, in milliseconds. By default what limits.ts has for a call, or for patient work. */
   readonly milliseconds?: number
 }
 

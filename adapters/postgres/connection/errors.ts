@@ -18,16 +18,7 @@ export class StatementError extends Error {
 }
 
 /** A server that offers no TLS, or with which TLS cannot be established: its certificate, for example, is not trusted. */
-export class EncryptionError extends Error {
-  override readonly name = 'EncryptionError'
-  /** Node's own, or `ERR_TLS_NOT_OFFERED`. */
-  readonly code: string
-
-  constructor(message: string, code: string) {
-    super(message)
-    this.code = code
-  }
-}
+export class EncryptionError extends StatementError {}
 
 export const unavailable = (cause: Error): DomainError => databaseAway(1, cause)
 
@@ -101,13 +92,12 @@ const STATEMENT_ALONE = /^(?:40...|42...|0A000|55P03|57014|XX000)$/
  * cause.
  */
 export const translate = (error: unknown): Error => {
+  if (error instanceof EncryptionError) return unavailable(error)
   if (error instanceof DomainError || error instanceof StatementError) return error
   const code = codeOf(error)
   const cause = new StatementError(messageOf(error, code), code)
   const passes =
-    error instanceof EncryptionError ||
-    (code !== undefined && UNAVAILABLE.some(it => it.test(code))) ||
-    (code === 'XX000' && CACHE.test(cause.message))
+    (code !== undefined && UNAVAILABLE.some(it => it.test(code))) || (code === 'XX000' && CACHE.test(cause.message))
   return passes ? unavailable(cause) : cause
 }
 

@@ -21,32 +21,14 @@ export interface HostsOptions {
 export interface HostConnection {
   readonly lost: boolean
   readonly idle: boolean
+  /** Ends the connection at once and rejects its running statement. */
   drop(): void
 }
 
-/** The hosts of one database, and the connections that a process has to each. */
-export interface Hosts {
-  /** The user, the password and the `options` of every connection. */
-  readonly url: string
-  readonly database: string
-  readonly tls: Tls
-  readonly target: (typeof TARGETS)[number]
-  /** How long an attempt at a host may take. */
-  readonly connectMilliseconds: number
-  /** The order in which they are to be tried: as they were given, but those that failed come last, the latest last. */
-  inOrder(): readonly ServerAddress[]
-  failed(address: ServerAddress): void
-  /** Tells of a new connection to the host. */
-  opened(address: ServerAddress, connection: HostConnection): void
-  /** Tries a host that takes no writes last, and drops every connection to it. Whoever takes any host keeps the others. */
-  leave(address: ServerAddress): void
-  /** Drops the idle connections to a host that has stopped answering. Each of the others notices that by itself. */
-  leaveIdle(address: ServerAddress): void
-  /** How the pooler at this address works, found out by `find` unless that is known since the host last failed. */
-  pooling(address: ServerAddress, find: () => Promise<Pooling>): Promise<Pooling>
-}
+export type Hosts = ReturnType<typeof createHosts>
 
-export const createHosts = (url: string, options: HostsOptions): Hosts => {
+/** The hosts of one database, and the connections that a process has to each. */
+export const createHosts = (url: string, options: HostsOptions) => {
   // postgres.js would read it, refuse libpq's `any`, and end connections on which this adapter decides.
   delete process.env.PGTARGETSESSIONATTRS
   const { host, port, database } = postgres(url, { max: 1 }).options
@@ -67,31 +49,36 @@ export const createHosts = (url: string, options: HostsOptions): Hosts => {
   }
 
   return {
+    /** The user, the password and the `options` of every connection. */
     url,
     database: path === undefined ? database : decodeURIComponent(path),
     target,
     tls: options.tls ?? { mode: readParameter(url, 'sslmode', SSL_MODES) ?? 'prefer' },
+    /** How long an attempt at a host may take. */
     connectMilliseconds:
       options.connectTimeoutSeconds === undefined ? LIMITS.connect : options.connectTimeoutSeconds * 1000,
+    /** The order in which they are to be tried: as they were given, but those that failed come last, the latest last. */
     inOrder: () => order,
     failed,
-    opened(address, connection) {
+    /** Tells of a new connection to the host. */
+    opened(address: ServerAddress, connection: HostConnection): void {
       connections = [...connections.filter(({ connection }) => !connection.lost), { at: address, connection }]
     },
-    leave(address) {
+    /** Tries a host that takes no writes last, and drops every connection to it. Whoever takes any host keeps the others. */
+    leave(address: ServerAddress): void {
       failed(address)
       if (target !== 'any') dropThose(address, () => true)
     },
-    leaveIdle(address) {
+    /** Drops the idle connections to a host that has stopped answering. Each of the others notices that by itself. */
+    leaveIdle(address: ServerAddress): void {
       failed(address)
       dropThose(address, ({ idle }) => idle)
     },
-    pooling(address, find) {
-      const known = poolings.get(address)
-      if (known !== undefined) return known
-      const found = find()
-      poolings.set(address, found)
-      return found
+    /** How the pooler at this address works, found out by `find` unless that is known since the host last failed. */
+    pooling(address: ServerAddress, find: () => Promise<Pooling>): Promise<Pooling> {
+      const pooling = poolings.get(address) ?? find()
+      poolings.set(address, pooling)
+      return pooling
     }
   }
 }

@@ -8,7 +8,7 @@
  * | `statement` | PostgreSQL: the statement, with 57014 | |
  * | `silence` | this side: the connection | a server that has not even ended the statement counts as dead |
  * | `call` | this side: the caller's wait, for a connection too | |
- * | `connect` | this side: one attempt at one host, the first statement included | |
+ * | `connect` | this side: one attempt at one host, the first statement included; behind a pooler, each of the steps that try it | |
  * | `patient` | takes the place of `statement`, `silence` and `call`; no limit for a lock | an operator's work or a migration, which no request waits for |
  * | `copy` | takes the place of `patient` for all of a copy together | |
  * | `idleInTransaction` | PostgreSQL: the connection | a process that is frozen or gone holds no lock for long |

@@ -95,6 +95,7 @@ const attempt = async (hosts: Hosts, way: Way, options: OpeningOptions): Promise
     opened = true
     return client
   } catch (error) {
+    signal.removeEventListener('abort', client.destroy)
     client.destroy()
     throw error
   }

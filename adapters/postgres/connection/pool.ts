@@ -1,5 +1,4 @@
 import type { Connection } from './connection.js'
-import type { Connections } from './driver.js'
 import { isLocked, isRolledBack, retrying, StatementError, unavailable } from './errors.js'
 
 /** What a connection is wanted for. */
@@ -12,15 +11,7 @@ export interface Call {
   readonly urgent?: boolean
 }
 
-export interface Pool {
-  /**
-   * Runs `work` on a connection that no other call uses meanwhile, and again when PostgreSQL rolled it back because of
-   * others (40001, 40P01). If there is no open connection in time, `work` never begins.
-   */
-  use<T>(call: Call, work: (connection: Connection) => Promise<T>): Promise<T>
-  connections(): Pick<Connections, 'busy' | 'idle'>
-  close(): Promise<void>
-}
+export type Pool = ReturnType<typeof createPool>
 
 interface Waiting {
   readonly name: string
@@ -34,7 +25,7 @@ interface Waiting {
  * its name get half of the connections at most, until one of them succeeds: the other half serves calls that need
  * nothing locked.
  */
-export const createPool = (size: number, open: () => Connection): Pool => {
+export const createPool = (size: number, open: () => Connection) => {
   let closed = false
   const idle: Connection[] = []
   /** The connections in use, each with the name of its call. */
@@ -59,6 +50,8 @@ export const createPool = (size: number, open: () => Connection): Pool => {
   const waitForConnection = ({ name, urgent }: Call, until: number): Promise<Connection> =>
     new Promise((take, reject) => {
       const call = { name, until, take, reject }
+      // Those whose time is over have had their answer. While no call ends, `release` does not drop them.
+      if (waiting.length % 1000 === 999) waiting = waiting.filter(({ until }) => until > performance.now())
       if (urgent) waiting.unshift(call)
       else waiting.push(call)
     })
@@ -76,7 +69,11 @@ export const createPool = (size: number, open: () => Connection): Pool => {
   }
 
   return {
-    async use(call, work) {
+    /**
+     * Runs `work` on a connection that no other call uses meanwhile, and again when PostgreSQL rolled it back because of
+     * others (40001, 40P01). If there is no open connection in time, `work` never begins.
+     */
+    async use<T>(call: Call, work: (connection: Connection) => Promise<T>): Promise<T> {
       if (closed) throw closing()
       const { name } = call
       const until = performance.now() + call.milliseconds
@@ -98,7 +95,7 @@ export const createPool = (size: number, open: () => Connection): Pool => {
 
     connections: () => ({ busy: busy.size, idle: idle.filter(({ lost }) => !lost).length }),
 
-    async close() {
+    async close(): Promise<void> {
       closed = true
       for (const { reject } of waiting.splice(0)) reject(closing())
       await Promise.all([...idle, ...busy.keys()].map(connection => connection.end()))

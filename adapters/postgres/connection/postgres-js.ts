@@ -24,23 +24,7 @@ export interface ClientOptions {
   readonly onReport?: (name: string, value: unknown) => unknown
 }
 
-/** One connection of postgres.js to one host, which is opened by its first statement and never again. */
-export interface Client {
-  /** Runs one statement. No other may be under way. */
-  run(text: string, values?: readonly Value[]): Promise<Answer>
-  /** Waits for the statement that is under way, at most so long, and says goodbye to the server. */
-  end(milliseconds: number): Promise<void>
-  /** Ends the connection at once. */
-  destroy(): void
-}
-
-export interface Answer {
-  readonly rows: unknown[][]
-  /** The name of the prepared statement. */
-  readonly name: string
-  /** Which process the server named at the start of the connection. */
-  readonly pid: number
-}
+export type Client = ReturnType<typeof createClient>
 
 /** The escapes of `bytea` in PostgreSQL's older form. */
 const ESCAPED = /\\(?:\\|([0-7]{3}))/g
@@ -71,7 +55,8 @@ export const TYPES = {
   }
 }
 
-export const createClient = ({ url, database, tls }: Target, options: ClientOptions): Client => {
+/** One connection of postgres.js to one host, which is opened by its first statement and never again. */
+export const createClient = ({ url, database, tls }: Target, options: ClientOptions) => {
   const { address, encryption, prepare, parameters, onEnd = () => {}, onReport } = options
   const sockets: Socket[] = []
   let destroyed = false
@@ -104,15 +89,21 @@ export const createClient = ({ url, database, tls }: Target, options: ClientOpti
   }
   const client = postgres(url, driverOptions)
   return {
-    async run(text, values = []) {
+    /**
+     * Runs one statement. No other may be under way. `name` is that of the prepared statement, and `pid` the process that the
+     * server named at the start of the connection.
+     */
+    async run(text: string, values: readonly Value[] = []) {
       // Prepared where the connection's own `prepare` allows it: by default `unsafe` prepares nothing.
       const result = await client.unsafe(text, [...values], { prepare: true }).values()
       // After a statement that failed behind its k-th row, postgres.js leaves the first k places of the next result empty.
-      const rows = result.length === 0 || 0 in result ? result : result.filter(() => true)
+      const rows: unknown[][] = result.length === 0 || 0 in result ? result : result.filter(() => true)
       return { rows, name: result.statement.name, pid: result.state.pid }
     },
-    end: milliseconds => client.end({ timeout: milliseconds / 1000 }),
-    destroy() {
+    /** Waits for the statement that is under way, at most so long, and says goodbye to the server. */
+    end: (milliseconds: number): Promise<void> => client.end({ timeout: milliseconds / 1000 }),
+    /** Ends the connection at once. */
+    destroy(): void {
       destroyed = true
       for (const socket of sockets) socket.destroy()
       void client.end({ timeout: 0 })

@@ -35,7 +35,7 @@ export const connectServer = (url: string, options: ServerOptions): Driver => {
   const lookups = lookupsOf(size)
   const forOthers = createPoolOf(size - lookups, false)
   const forLookups = lookups > 0 ? createPoolOf(lookups, true) : forOthers
-  /** Rejects when the time is over, and with translated errors. The code tells of work that has not begun. */
+  /** Rejects when the time is over, and with translated errors. With the code `CONNECT_TIMEOUT` the work has not begun. */
   const useInTime = <T>(pool: Pool, call: Call, work: (connection: Connection) => Promise<T>): Promise<T> => {
     const askedAt = performance.now()
     let begun = false
@@ -47,10 +47,10 @@ export const connectServer = (url: string, options: ServerOptions): Driver => {
       begun = true
       return work(connection)
     }
-    return within(call.milliseconds, pool.use(call, begin), () => {
+    return within(call.milliseconds, pool.use(call, begin), () =>
+      begun ? unavailable(new StatementError(`no answer within ${call.milliseconds} ms`, undefined)) : tooLate()
+    ).catch((error: unknown) => {
       noteWait()
-      return begun ? unavailable(new StatementError(`no answer within ${call.milliseconds} ms`, undefined)) : tooLate()
-    }).catch((error: unknown) => {
       throw translate(error)
     })
   }

@@ -24,8 +24,8 @@ t.test('an inspection tells what the server says of itself', async t => {
     `select current_setting('server_version'), current_setting('max_connections')`,
     []
   )
-  const before = await inspect(driver, true)
-  t.match(before, { version: String(row[0]), encoding: 'UTF8', takesWrites: true, encrypted: false, pooled: false })
+  const before = await inspect(driver)
+  t.match(before, { version: String(row[0]), encoding: 'UTF8', takesWrites: true, encrypted: false })
   t.match(before, { schema: { applied: false, later: false }, mayMigrate: true, missing: [] })
   t.ok(Number(before.schema?.pending) > 0)
   t.ok(before.sharedBufferBytes >= 128 * 1024)
@@ -36,7 +36,7 @@ t.test('an inspection tells what the server says of itself', async t => {
   t.teardown(database.close)
   await database.migrate()
   const schema = { applied: true, pending: 0, later: false, absent: [], searchPath: '"$user", public' }
-  t.match(await database.inspect(), { schema, missing: [], pooled: false })
+  t.match(await database.inspect(), { schema, missing: [] })
 })
 
 t.test('connections of other programs are counted, and limits of the role and the database hold', async t => {
@@ -48,24 +48,24 @@ t.test('connections of other programs are counted, and limits of the role and th
   address.username = role
   address.password = 'secret'
   const driver = connect(2, address.href)
-  t.equal((await inspect(driver, true)).connections.most, 7)
+  t.equal((await inspect(driver)).connections.most, 7)
   await execute(url, `alter database ${name} connection limit 5`)
-  t.equal((await inspect(driver, true)).connections.most, 5)
+  t.equal((await inspect(driver)).connections.most, 5)
   await execute(url, `alter database ${name} connection limit -1`)
 })
 
 t.test('a schema of a later or an earlier version is told from one that is up to date', async t => {
   const driver = connect()
   await execute(url, "insert into heroes_migration (hash) values ('later')")
-  t.match(await inspect(driver, false), { schema: { pending: 0, later: true }, pooled: undefined })
+  t.match(await inspect(driver), { schema: { pending: 0, later: true } })
   await execute(url, "delete from heroes_migration where hash = 'later'")
   await execute(url, 'delete from heroes_migration where ctid = (select max(ctid) from heroes_migration)')
-  t.match(await inspect(driver, false), { schema: { applied: true, pending: 1, later: false } })
+  t.match(await inspect(driver), { schema: { applied: true, pending: 1, later: false } })
 })
 
 t.test('a role lacks nothing on tables that pending migrations are yet to make', async t => {
   const { url } = await createEarlierDatabase(t, 3)
-  t.match(await inspect(connect(1, url), false), {
+  t.match(await inspect(connect(1, url)), {
     schema: { applied: true, pending: 4, absent: [] },
     missing: [],
     mayMigrate: true
@@ -138,27 +138,10 @@ t.test('where a pending migration makes a table, or none was applied, a role tha
   }
 })
 
-t.test('a pooler that lends its connections out is noticed', async t => {
-  const driver = connect()
-  const other = connect()
-  let lent = false
-  // As PgBouncer does it: the transaction has the backend of the reader's last statement, so the next one gets another.
-  const pooled: Driver = {
-    ...driver,
-    read: (text, values) => (lent ? other : driver).read(text, values),
-    transaction: (name, work) =>
-      driver.transaction(name, async run => {
-        lent = true
-        return work(run)
-      })
-  }
-  t.match(await inspect(pooled, true), { pooled: true })
-})
-
 t.test('a failure that says nothing of privileges is told as it is', async t => {
   const driver = connect()
   await execute(url, 'alter table heroes_migration rename column hash to digest')
-  await t.rejects(inspect(driver, false), { name: 'DomainError', cause: { code: '42703' } })
+  await t.rejects(inspect(driver), { name: 'DomainError', cause: { code: '42703' } })
   await execute(url, 'alter table heroes_migration rename column digest to hash')
 })
 
@@ -173,7 +156,6 @@ t.test('the embedded engine tells the same of itself, and of each statement how 
     encoding: 'UTF8',
     takesWrites: true,
     schema: { applied: true, pending: 0, later: false },
-    missing: [],
-    pooled: undefined
+    missing: []
   })
 })

@@ -147,7 +147,8 @@ t.test('an extension that lies in a schema of its own serves as well', async t =
 
 t.test('why there is no index is told with what to do, and parts of names are found all the same', async t => {
   const { url, sql, open } = await createPlace(t)
-  const { migrate, requireSchema, inspect, stores } = await open()
+  const { migrate, requireSchema, inspect, isSlowSearch, stores } = await open()
+  const slow = () => ['long enough', 'ab', ''].map(text => isSlowSearch?.(text))
   const env = { DATABASE_URL: url }
   await migrate()
   const expectLack = async (reason: RegExp, remedy: RegExp): Promise<void> => {
@@ -158,7 +159,9 @@ t.test('why there is no index is told with what to do, and parts of names are fo
   await sql.unsafe(
     `drop index ${INDEX}; insert into hero (name, name_lower) select i, i from generate_series(1, ${MANY}) i`
   )
+  t.strictSame(slow(), [false, true, false])
   await expectLack(/more than 10000 heroes are there/, /^run `create index concurrently .*\bpublic\.gin_trgm_ops/)
+  t.strictSame(slow(), [true, true, false], 'without the index every search reads every name')
   t.match(await heroes(['migrate'], env), {
     code: 0,
     stderr: '',
@@ -171,6 +174,7 @@ t.test('why there is no index is told with what to do, and parts of names are fo
   const remedy = /`(create index [^`]+)`/.exec((await inspect()).nameIndex?.remedy ?? '')?.[1] ?? ''
   await sql.unsafe(remedy)
   t.equal(await migrate(), undefined, 'the statement makes it')
+  t.strictSame(slow(), [false, true, false])
 
   // As `create index concurrently` leaves it that was interrupted.
   await sql`update pg_index set indisvalid = false where indexrelid = ${INDEX}::regclass`

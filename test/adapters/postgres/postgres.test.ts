@@ -210,7 +210,7 @@ t.test(
         tried += 1
         throw refused
       }
-      await t.rejects(lockTables(run, ['alter table "hero" add column a text']), refused)
+      await t.rejects(lockTables(run, [{ statements: ['alter table "hero" add column a text'] }]), refused)
       t.equal(tried, attempts)
     }
   }
@@ -466,6 +466,23 @@ t.test('hundreds of grants are ended or removed in pieces, and none is left', as
   t.equal(await removed, true)
   t.equal(await count(`client_id = '${client.id}'`), 0)
   t.ok(await stores.tokens.findByAccess(kept.accessDigest), 'grants of other clients stay')
+})
+
+t.test('thousands of spent tokens of a grant that lives on are removed in pieces', async t => {
+  const { stores, sql } = await open(t)
+  const now = at(31 * 86_400)
+  const lives = { expiresAt: at(40 * 86_400), refreshExpiresAt: at(40 * 86_400) }
+  const token = await logIn(stores, await register(stores), lives)
+  await sql`
+    insert into token (access_digest, refresh_digest, grant_id, scopes, issuedate, expirationdate, refresh_expirationdate, spent_at)
+    select sha256(number::text::bytea), sha256(('r' || number)::bytea), ${token.grant.id}, '{}', ${at(0)}, ${at(1)}, ${at(2)}, ${at(1)}
+    from generate_series(1, 2500) as number`
+  await sql`update "grant" set sweep_at = ${at(2)}`
+  let calls = 1
+  while ((await stores.grants.removeExpired(now, 10)) >= 10) calls += 1
+  t.equal(calls, 3)
+  t.strictSame([...(await sql`select count(*)::int4 from token`)], [{ count: 1 }])
+  t.ok(await stores.tokens.findByRefresh(token.refreshDigest))
 })
 
 t.test('a transaction whose connection is lost has no effect and is not tried again', async t => {

@@ -345,7 +345,7 @@ t.test('of sound set-ups nothing is wrong, and risky is nothing but what such a 
     'the embedded database'
   )
   t.strictSame(notFine(judged({ MIGRATE: 'false' }, {})), [], 'a server with roles')
-  t.strictSame(notFine(judged({ DATABASE_PREPARE: 'false' }, { pooled: undefined })), [], 'instances behind a pooler')
+  t.strictSame(notFine(judged({ DATABASE_PREPARE: 'false' }, {})), [], 'instances behind a pooler')
 })
 
 const SOUND: Exclude<Inspected, string> = {
@@ -373,7 +373,6 @@ const SOUND: Exclude<Inspected, string> = {
   mayMigrate: true,
   nameIndex: undefined,
   missing: [],
-  pooled: false,
   offsetSeconds: 0.1
 }
 
@@ -432,7 +431,7 @@ t.test('each fact of a server that may cost data, secrets or the service is told
     ['DATABASE_POOL', 'risky', {}, { DATABASE_POOL: '46', WORKERS: '2' }],
     ['DATABASE_POOL', 'risky', {}, { DATABASE_POOL: '98', DATABASE_PREPARE: 'false' }],
     ['DATABASE_POOL', 'risky', { connections: { most: 10, others: 20 } }],
-    ['DATABASE_PREPARE', 'risky', { pooled: true }],
+    ['DATABASE_PREPARE', 'risky', { limits: { statement: 0, lock: 500 } }],
     ['TLS', 'risky', { encrypted: false }],
     ['TLS', 'risky', {}, { DATABASE_URL: `${SERVER}?sslmode=require` }],
     ['TLS', 'risky', {}, { DATABASE_URL: `${SERVER}?sslmode=verify-ca` }],
@@ -452,7 +451,7 @@ t.test('each fact of a server that may cost data, secrets or the service is told
     ['DATABASE_POOL', 'fine', {}, { DATABASE_POOL: '90' }],
     ['DATABASE_POOL', 'fine', {}, { DATABASE_POOL: '1' }],
     ['DATABASE_POOL', 'fine', {}, { DATABASE_POOL: '45', WORKERS: '2' }],
-    ['DATABASE_PREPARE', 'fine', { pooled: undefined }, { DATABASE_PREPARE: 'false' }],
+    ['DATABASE_PREPARE', 'fine', {}, { DATABASE_PREPARE: 'false' }],
     ['TLS', 'fine', { encrypted: false }, { DATABASE_URL: 'postgres://localhost,127.0.0.1/d' }],
     ['TLS', 'fine', { encrypted: false }, { DATABASE_URL: 'postgres:///d?host=/run/postgresql' }],
     ['TLS', 'fine', {}, { DATABASE_URL: `${SERVER}?sslrootcert=system` }],

@@ -85,7 +85,7 @@ t.test('under load the service goes on while a later version adds to every table
   // Not with `sql.begin`: it would fail with an attempt to lock the tables, even when a later one succeeds.
   const upgrade = await sql.reserve()
   await upgrade`begin`
-  await lockTables((text, values) => upgrade.unsafe(text, values.map(String)).values(), statements)
+  await lockTables((text, values) => upgrade.unsafe(text, values.map(String)).values(), [{ statements }])
   for (const statement of statements) await upgrade.unsafe(statement)
   await upgrade`insert into heroes_migration (hash) values ('later')`
   await upgrade`commit`
