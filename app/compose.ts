@@ -49,8 +49,8 @@ export const compose = async (settings: Settings, observer: Observer = {}): Prom
 }
 
 /**
- * As long as not every host has had its time, a statement that has waited too long for a connection says nothing: the
- * connection goes on trying.
+ * Repeats work that has waited too long for a connection until each host has had its time: the connection is still being
+ * tried.
  */
 const afterEveryHost = async <T>(settings: DatabaseSettings, work: () => Promise<T>): Promise<T> => {
   const seconds = settings.kind === 'server' ? settings.hosts.length * settings.connectTimeoutSeconds : 0

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 import type { OpenApi, Serve } from './cli/command-line.js'
-import { endAtInterrupt } from './cli/terminal.js'
 import { askAtSignals, createStop } from './serve/stop.js'
 
 const { node } = process.versions
-// An older Node fails on what is imported below, and would tell of that by the trace of a stack.
+// An older Node fails on what is imported below, and would tell of that by the trace of a stack. What is imported above needs
+// none newer than 14.
 if (node.localeCompare('20.19', 'en', { numeric: true }) < 0) {
   console.error(`heroes: Node ${node} is too old: install Node 20.19 or newer`)
   process.exit(1)
@@ -14,7 +14,7 @@ const argv = process.argv.slice(2)
 const stop = createStop()
 // The listeners come first, and then the rest is imported, which takes a part of a second: a signal would kill the process.
 if (argv.find(word => !word.startsWith('-')) === 'serve') askAtSignals(stop)
-else endAtInterrupt(process)
+else process.once('SIGINT', () => process.exit(130))
 
 // The server is imported only when it is to run, so that no other command loads Fastify.
 const serve: Serve = async (settings, stdout) => (await import('./serve/serve.js')).serve(settings, stdout, stop)

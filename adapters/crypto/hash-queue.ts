@@ -2,23 +2,10 @@ import { type Performance, performance } from 'node:perf_hooks'
 import type { HashCaller } from '../../core/ports.js'
 import { tooManyHashes } from '../../core/refusals.js'
 
-/** Runs hashes when it is their turn. */
-export interface HashQueue {
-  /**
-   * Runs `work` when a place is free. Without `caller` it counts as a login. Rejects with `overloaded`, without the work,
-   * on the terms of PasswordHasher.
-   */
-  run<T>(work: () => Promise<T>, caller?: HashCaller): Promise<T>
-  /** Runs `work` once nobody else waits, however long that takes. */
-  runInSpareTime<T>(work: () => Promise<T>): Promise<T>
-  /** How many calls of {@link run} wait for a place. */
-  waiting(): number
-}
-
 export interface HashQueueOptions {
   /** How many pieces of work run at once. */
   readonly concurrency: number
-  /** How many more calls of {@link HashQueue.run} may wait. */
+  /** How many more calls of `run` may wait. */
   readonly capacity: number
   /** False for work that is over so soon that nobody would notice a pause after it. True by default. */
   readonly pauses?: boolean
@@ -68,6 +55,7 @@ interface Waiting {
   refuse(): void
 }
 
+/** Runs hashes when it is their turn. */
 // No library has it: the queues and semaphores of npm know priorities, and neither turns by network nor who leaves.
 export const createHashQueue = ({
   concurrency,
@@ -75,7 +63,7 @@ export const createHashQueue = ({
   pauses = true,
   onBegin,
   gauge = performance
-}: HashQueueOptions): HashQueue => {
+}: HashQueueOptions) => {
   let running = 0
   /** In the order in which they came. A search through all of them takes a hundredth of a hash. */
   const calls = new Set<Waiting>()
@@ -189,7 +177,11 @@ export const createHashQueue = ({
   }
 
   return {
-    async run(work, caller = { priority: 'login' }) {
+    /**
+     * Runs `work` when a place is free. Without `caller` it counts as a login. Rejects with `overloaded`, without the work,
+     * on the terms of PasswordHasher.
+     */
+    async run<T>(work: () => Promise<T>, caller: HashCaller = { priority: 'login' }): Promise<T> {
       const arrivedAt = gauge.now()
       if (running < concurrency) running += 1
       else await waitForPlace(caller)
@@ -197,12 +189,14 @@ export const createHashQueue = ({
       return runInPlace(work)
     },
 
-    async runInSpareTime(work) {
+    /** Runs `work` once nobody else waits, however long that takes. */
+    async runInSpareTime<T>(work: () => Promise<T>): Promise<T> {
       if (running < concurrency) running += 1
       else await new Promise<void>(begin => inSpareTime.push(begin))
       return runInPlace(work)
     },
 
+    /** How many calls of `run` wait for a place. */
     waiting: () => calls.size
   }
 }

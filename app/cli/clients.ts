@@ -27,7 +27,7 @@ const several = (flags: string, description: string): Option =>
 
 const SECRET_STDIN = new Option('--secret-stdin', 'read a secret (24 or more of printable ASCII), and make none')
 
-/** Of `add` and `set`. `instead`: what `set` says of values that take the place of others. `grants`: of those alone. */
+/** The options that `add` and `set` share. `instead` and `grants` are what each adds to their descriptions. */
 const shared = (instead: string, grants = instead): readonly Option[] => [
   several('--redirect-uri <uri>', `where the login page may return to${instead}; may be repeated`),
   several('--scope <scope>', `a scope that the client is allowed${instead}; may be repeated`),

@@ -4,7 +4,7 @@ import type { Access, Work } from './administer.js'
 import { confirm, type StatusLine, type Terminal } from './terminal.js'
 
 /** What a command prints: `value` as one line of JSON with `--json`, and `lines` without. */
-export type Output = readonly [value: unknown, lines: readonly string[]]
+export type Printed = readonly [value: unknown, lines: readonly string[]]
 
 export interface JsonOption {
   readonly json?: true
@@ -19,9 +19,9 @@ export interface CommandContext {
   /** Runs `work` on the database, or through the service that has it: see administer.ts. */
   withUseCases(work: Work<void>, access?: Access): Promise<void>
   /** Writes to stdout, with unsafe characters escaped. Rejects when that is not possible. */
-  print(options: JsonOption, output: Output): Promise<void>
+  print(options: JsonOption, output: Printed): Promise<void>
   /** Runs `work` as {@link withUseCases} does, and prints what it resolves to. */
-  show(options: JsonOption & Access, work: Work<Output>): Promise<void>
+  show(options: JsonOption & Access, work: Work<Printed>): Promise<void>
   /** Writes one line to stderr that begins `heroes: `. Unsafe characters are escaped. */
   refuse(reason: string): void
 }

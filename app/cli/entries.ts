@@ -74,20 +74,20 @@ export async function* readJsonLines(lines: AsyncIterable<Entry<string>>): Async
 const MOST_LINES = 256
 
 /**
- * The rows of CSV (RFC 4180) as objects with the keys of the header. The header must be made of `known` keys and have
- * all that are `required`. Rejects when it is not. Empty lines are left out. A row that is wrong ends with its line, so
- * that a quote that is never closed costs this line alone: csv-parse by itself would take the rest of the file for a field.
+ * The rows of CSV (RFC 4180) as objects with the keys of the header. The header must have all `keys`, and at most an `id`
+ * beside them. Rejects when it has not. Empty lines are left out. A row that is wrong ends with its line, so that a quote
+ * that is never closed costs this line alone: csv-parse by itself would take the rest of the file for a field.
  */
 export async function* readCsv(
   lines: AsyncIterable<Entry<string>>,
-  known: readonly string[],
-  required: readonly string[]
+  keys: readonly string[]
 ): AsyncGenerator<Entry<unknown>> {
   const rows = readRows(lines)
   const first = await rows.next()
   const header = first.done || 'fault' in first.value ? [] : first.value.value
+  const known = [...keys, 'id']
   const isSound =
-    required.every(key => header.includes(key)) &&
+    keys.every(key => header.includes(key)) &&
     header.every((key, index) => known.includes(key) && header.indexOf(key) === index)
   if (!isSound) {
     throw new Error(`line 1: the header must name the columns, of which there may be: ${known.join(', ')}`)

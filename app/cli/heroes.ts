@@ -1,7 +1,7 @@
 import type { NewHero } from '../../core/index.js'
 import type { Administration } from '../control/protocol.js'
 import type { CommandContext, CommandEntry, JsonOption } from './command.js'
-import { type Kind, runImport } from './importing.js'
+import { type Importable, runImport } from './importing.js'
 import { toPrintableJson } from './printable.js'
 import { writeAll } from './terminal.js'
 
@@ -26,10 +26,9 @@ export const heroCommands = (context: CommandContext): readonly CommandEntry[] =
   }
 ]
 
-const HEROES: Kind<Required<NewHero>, NewHero> = {
+const HEROES: Importable<NewHero, 'name'> = {
   nouns: ['hero', 'heroes'],
   keys: ['name'],
-  optional: [],
   hasCsv: true,
   batch: 1000,
   toItem: ({ name }) => ({ name }),

@@ -5,20 +5,16 @@ import { count } from '../doctor/advice.js'
 import type { CommandContext, JsonOption } from './command.js'
 import { type Entry, readCsv, readJsonLines, readLines } from './entries.js'
 
-type Texts = Readonly<Record<string, string | undefined>>
-
-/** A kind of record that a file may bring, whose lines are read as `Line`. */
-export interface Kind<Item, Line extends Texts> {
+/** What a file may bring. */
+export interface Importable<Item, Key extends string> {
   /** One and many, as in `1 hero` and `2 heroes`. */
   readonly nouns: readonly [one: string, many: string]
   /** The keys of a record, whose values are texts. It may also have an `id`, which is ignored. */
-  readonly keys: readonly (keyof Line & string)[]
-  /** Keys that a record may lack, as lines of an older export do. */
-  readonly optional: readonly (keyof Line & string)[]
+  readonly keys: readonly Key[]
   readonly hasCsv: boolean
   /** How many records are stored together, all or none. */
   readonly batch: number
-  toItem(line: Line): Item
+  toItem(line: Readonly<Record<Key, string>>): Item
   store(useCases: Administration, items: readonly Item[]): Promise<readonly ImportOutcome[]>
 }
 
@@ -26,9 +22,9 @@ export interface Kind<Item, Line extends Texts> {
  * Stores the records of a file, `-` for stdin, batch by batch, and prints how many there were. Tells of each wrong line
  * with its number and goes on. Rejects at the end when there was one.
  */
-export const runImport = async <Item, Line extends Texts>(
+export const runImport = async <Item, Key extends string>(
   { terminal, status, withUseCases, print, refuse }: CommandContext,
-  { nouns: [one, many], batch: size, store, ...kind }: Kind<Item, Line>,
+  { nouns: [one, many], keys, hasCsv, batch: size, toItem, store }: Importable<Item, Key>,
   file: string,
   options: JsonOption
 ): Promise<void> => {
@@ -53,8 +49,10 @@ export const runImport = async <Item, Line extends Texts>(
 
   await withUseCases(async useCases => {
     let batch: Entry<Item>[] = []
-    for await (const entry of readEntries(file, readChunks(file, terminal.stdin), kind)) {
-      batch.push(toRecord(entry, kind))
+    const lines = readLines(readChunks(file, terminal.stdin))
+    const entries = hasCsv && /\.csv$/i.test(file) ? readCsv(lines, keys) : readJsonLines(lines)
+    for await (const entry of entries) {
+      batch.push(toRecord(entry, keys, toItem))
       if (batch.length < size) continue
       await flush(useCases, batch)
       batch = []
@@ -77,31 +75,19 @@ async function* readChunks(file: string, stdin: AsyncIterable<Buffer | string>):
   }
 }
 
-const readEntries = (
-  file: string,
-  chunks: AsyncIterable<Buffer | string>,
-  { keys, optional, hasCsv }: Pick<Kind<unknown, Texts>, 'keys' | 'optional' | 'hasCsv'>
-): AsyncIterable<Entry<unknown>> => {
-  const lines = readLines(chunks)
-  return hasCsv && /\.csv$/i.test(file) ? readCsv(lines, [...keys, ...optional, 'id'], keys) : readJsonLines(lines)
-}
-
-const toRecord = <Item, Line extends Texts>(
+const toRecord = <Item, Key extends string>(
   entry: Entry<unknown>,
-  { keys, optional, toItem }: Pick<Kind<Item, Line>, 'keys' | 'optional' | 'toItem'>
+  keys: readonly Key[],
+  toItem: Importable<Item, Key>['toItem']
 ): Entry<Item> => {
   if ('fault' in entry) return entry
   const { number, value } = entry
-  const needed: readonly string[] = keys
-  const known = [...needed, ...optional]
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return { number, fault: `it must be an object with ${needed.join(', ')}` }
+    return { number, fault: `it must be an object with ${keys.join(', ')}` }
   }
-  const fields = new Map<string, unknown>(Object.entries(value))
-  const isThere = (key: string): boolean => fields.has(key) || needed.includes(key)
-  const wrong = known.find(key => isThere(key) && typeof fields.get(key) !== 'string')
+  const { id: _ignored, ...fields } = Object(value)
+  const wrong = keys.find(key => typeof fields[key] !== 'string')
   if (wrong !== undefined) return { number, fault: `${wrong} must be a text` }
-  const isKnown = (key: string): boolean => key === 'id' || known.includes(key)
-  if (![...fields.keys()].every(isKnown)) return { number, fault: `it has a key other than ${known.join(', ')}` }
-  return { number, value: toItem(Object(value)) }
+  if (Object.keys(fields).length > keys.length) return { number, fault: `it has a key other than ${keys.join(', ')}` }
+  return { number, value: toItem(fields) }
 }

@@ -14,10 +14,7 @@ export const printable = (text: string): string =>
 /** The value as one line of JSON in which every unsafe character is an escape. It reads as the same value. */
 export const toPrintableJson = (value: unknown): string =>
   JSON.stringify(value).replaceAll(UNSAFE, character =>
-    character
-      .split('')
-      .map(unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
-      .join('')
+    character.replaceAll(/./gs, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
   )
 
 /** The rows below the header, in columns; or the words for a list without rows. */

@@ -18,14 +18,6 @@ export class UsageError extends Error {
 /** The exit code of a command that Ctrl-C has ended, as a shell has it for SIGINT. */
 export const INTERRUPTED = 130
 
-/** Makes SIGINT end the process with {@link INTERRUPTED}. */
-export const endAtInterrupt = (process: {
-  once(signal: 'SIGINT', listener: () => void): unknown
-  exit(code: number): unknown
-}): void => {
-  process.once('SIGINT', () => process.exit(INTERRUPTED))
-}
-
 /** Somebody has pressed Ctrl-C at a question. */
 export class InterruptedError extends Error {
   override readonly name = 'InterruptedError'
@@ -33,8 +25,9 @@ export class InterruptedError extends Error {
 
 /**
  * Reads a secret line. On a terminal it is typed twice without echo; otherwise it is the first line of stdin, and what
- * comes behind it is not read. Throws {@link UsageError} when the entries differ, nothing is entered, or the first line of
- * stdin is not UTF-8 or longer than 64 kB, and {@link InterruptedError}.
+ * comes behind it is not read, and an empty stdin is an empty text. Throws {@link UsageError} when the two entries at a
+ * terminal differ or one is missing, or when the first line of stdin is not UTF-8 or longer than 64 kB, and
+ * {@link InterruptedError}.
  */
 export const readHidden = async ({ stdin, stderr }: Terminal, label: string): Promise<string> => {
   if (stdin.isTTY !== true) return firstLine(stdin)
@@ -95,26 +88,21 @@ export const writeAll = async (
   }
 }
 
-/** In bytes. A password has 1024 characters at most, and so has a secret. */
+/** In bytes. A password or a secret has 1024 characters at most. */
 const LONGEST = 65_536
-const LINE_FEED = 10
-const CARRIAGE_RETURN = 13
 
 /** Reads no further than the chunk in which the line ends, and leaves stdin destroyed: its writer may never end. */
 const firstLine = async (stdin: NodeJS.ReadableStream): Promise<string> => {
-  const parts: Buffer[] = []
-  let length = 0
+  // A character for each byte: a chunk may end within one of UTF-8.
+  let bytes = ''
   for await (const chunk of stdin) {
-    const bytes = Buffer.from(chunk)
-    const end = bytes.findIndex(byte => byte === LINE_FEED || byte === CARRIAGE_RETURN)
-    const part = end === -1 ? bytes : bytes.subarray(0, end)
-    parts.push(part)
-    length += part.length
-    if (length > LONGEST) throw new UsageError(`the first line of stdin is longer than ${LONGEST} bytes`)
-    if (end !== -1) break
+    bytes += Buffer.from(chunk).toString('latin1')
+    if (/[\r\n]/.test(bytes) || bytes.length > LONGEST) break
   }
+  const [line = ''] = bytes.split(/[\r\n]/, 1)
+  if (line.length > LONGEST) throw new UsageError(`the first line of stdin is longer than ${LONGEST} bytes`)
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(parts))
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(line, 'latin1'))
   } catch {
     throw new UsageError('the first line of stdin is not UTF-8')
   }

@@ -3,7 +3,7 @@ import { DomainError, type NamedUser, type PredecessorUser } from '../../core/in
 import type { Administration } from '../control/protocol.js'
 import { count } from '../doctor/advice.js'
 import type { CommandContext, CommandEntry, JsonOption } from './command.js'
-import { type Kind, runImport } from './importing.js'
+import { type Importable, runImport } from './importing.js'
 import { toTable } from './printable.js'
 import { readHidden, UsageError } from './terminal.js'
 
@@ -80,10 +80,9 @@ export const userCommands = (context: CommandContext): readonly CommandEntry[] =
   }
 ]
 
-const PREDECESSOR_USERS: Kind<PredecessorUser, Record<'username' | 'hashedpassword' | 'salt', string>> = {
+const PREDECESSOR_USERS: Importable<PredecessorUser, 'username' | 'hashedpassword' | 'salt'> = {
   nouns: ['user', 'users'],
   keys: ['username', 'hashedpassword', 'salt'],
-  optional: [],
   hasCsv: false,
   // Each of them takes a hash of some 10 ms: a batch takes about a second.
   batch: 100,

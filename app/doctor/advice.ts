@@ -19,6 +19,9 @@ export const fine = (message: string): Judgement => ({ verdict: 'fine', message 
 export const risky = (message: string, advice: string): Judgement => ({ verdict: 'risky', message, advice })
 export const wrong = (message: string, advice: string): Judgement => ({ verdict: 'wrong', message, advice })
 
+/** By how many seconds this machine's clock may differ from the database's before an operator is told. */
+export const MOST_OFFSET_SECONDS = 5
+
 /** As in `1 core` and `2 cores`. */
 export const count = (number: number, one: string, many: string): string => `${number} ${number === 1 ? one : many}`
 

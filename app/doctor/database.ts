@@ -8,6 +8,7 @@ import {
   isThisMachine,
   type Line,
   lacksNameIndex,
+  MOST_OFFSET_SECONDS,
   otherwise,
   risky,
   wrong
@@ -37,7 +38,6 @@ const BUFFERS = "set it to a quarter of the server's memory"
 const SEARCH_PATH = 'correct the search path of the role or in DATABASE_URL, or restore what is gone'
 const AS_OWNER = 'run `npx heroes migrate` as the role that owns the tables, with `create` on their schema'
 const AS_MAKER = 'run `npx heroes migrate` as a role with `create` on the schema, or give this role that'
-const MOST_OFFSET_SECONDS = 5
 /** PostgreSQL's default. */
 const SMALL_BUFFERS = 128 * 1024 * 1024
 

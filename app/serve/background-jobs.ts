@@ -1,13 +1,12 @@
 import type { Logger } from 'pino'
 import { DomainError, type UseCases } from '../../core/index.js'
 import type { Database } from '../database.js'
+import { MOST_OFFSET_SECONDS } from '../doctor/advice.js'
 
 /** By a sweep twice a minute, the nonce of a spent refresh token is erased within a minute of the end of its grace. */
 const SWEEP_MILLISECONDS = 30_000
 const CLOCK_MILLISECONDS = 60_000
-/** By how many seconds this machine's clock may differ from the database's before an operator is told. */
-const CLOCK_TOLERANCE_SECONDS = 5
-/** As long as the drain takes at most: a sweep may wait minutes for a table that is locked. */
+/** No longer than the drain: a sweep may take minutes. */
 const STOP_MILLISECONDS = 9000
 
 /**
@@ -46,7 +45,7 @@ export const startBackgroundJobs = (
   const lookAtClocks = (): void => {
     const offsetSeconds = clock?.offsetSeconds() ?? 0
     const wasOff = isOff
-    isOff = Math.abs(offsetSeconds) > CLOCK_TOLERANCE_SECONDS
+    isOff = Math.abs(offsetSeconds) > MOST_OFFSET_SECONDS
     if (isOff && !wasOff) log.warn({ offsetSeconds }, "this machine's clock and the database's differ")
   }
 

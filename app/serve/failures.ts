@@ -6,7 +6,7 @@ import type { LogFailure } from '../http/errors.js'
 export const ENDING = refusals.shuttingDown()
 
 /** Failures that are alike. */
-interface Kind {
+interface Alike {
   /** The time between two lines about this kind. */
   readonly seconds: number
   /** How many requests have failed since the latest line. */
@@ -26,15 +26,15 @@ const KINDS = 100
  * and what the latest was. A kind of which no failure follows is forgotten. `end` logs the counts at once.
  */
 export const createFailures = (logger: Pick<Logger, 'error'>): { readonly log: LogFailure; end(): void } => {
-  const kinds = new Map<string, Kind>()
+  const kinds = new Map<string, Alike>()
 
-  const logCount = (kind: Kind): void => {
+  const logCount = (kind: Alike): void => {
     const { failed, seconds, latest } = kind
     if (failed > 0) logger.error({ failed, seconds, ...latest }, 'more requests failed')
     kind.failed = 0
   }
 
-  const logCountLater = (name: string, kind: Kind): void => {
+  const logCountLater = (name: string, kind: Alike): void => {
     const over = (): void => {
       if (kind.failed === 0) kinds.delete(name)
       else logCountLater(name, kind)
@@ -65,7 +65,7 @@ export const createFailures = (logger: Pick<Logger, 'error'>): { readonly log: L
 }
 
 const kindOf = (error: unknown): readonly [name: string, seconds: number] => {
-  // Of these refusals alone, `unavailable` and `overloaded` have a status of 500 or more.
+  // Of all DomainErrors `unavailable` and `overloaded` alone arrive here: the others have a status below 500.
   if (error instanceof DomainError) return [error.code, OUTAGE_SECONDS]
   const { name, code, message } = Object(error)
   return [`${name} ${code} ${message}`, BUG_SECONDS]

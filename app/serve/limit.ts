@@ -1,17 +1,10 @@
-/** Lets so many pass in a span of time, and counts the rest. */
-export interface Limit {
-  /** Whether one more may pass. */
-  pass(): boolean
-  /** Tells what has been counted at once. */
-  end(): void
-}
-
 /**
- * A span of so many seconds begins with the first that passes. At its end `tell` gets the number of those that did not, if
- * there were any.
+ * Lets so many pass in a span of time, and counts the rest. A span of so many seconds begins with the first that passes. At
+ * its end `tell` gets the number of those that did not, if there were any.
  */
-export const createLimit = (most: number, seconds: number, tell: (rest: number) => void): Limit => {
+export const createLimit = (most: number, seconds: number, tell: (rest: number) => void) => {
   let asked = 0
+  /** Tells at once what has been counted. */
   const end = (): void => {
     if (asked > most) tell(asked - most)
     asked = Math.min(asked, most)
@@ -21,7 +14,8 @@ export const createLimit = (most: number, seconds: number, tell: (rest: number) 
     asked = 0
   }
   return {
-    pass() {
+    /** Whether one more may pass. */
+    pass(): boolean {
       if (asked === 0) setTimeout(startAnew, seconds * 1000).unref()
       asked += 1
       return asked <= most

@@ -16,7 +16,7 @@ export const listen = async (
   port: number,
   [ofHost, ofPort] = ['HOST', 'PORT']
 ): Promise<number> => {
-  const url = await http.listen({ host: await addressOf(host, ofHost), port }).catch((error: unknown) => {
+  const url = await http.listen({ host: await resolveHost(host, ofHost), port }).catch((error: unknown) => {
     throw unusable(error, /^E(?:ADDRINUSE|ACCES)$/.test(Object(error).code) ? ofPort : ofHost)
   })
   return Number(new URL(url).port)
@@ -24,7 +24,7 @@ export const listen = async (
 
 /** A port on which nobody listens. Rejects with an {@link UnusableSettingError} that names `HOST`. */
 export const pickPort = async (host: string): Promise<number> => {
-  const server = createServer().listen(0, await addressOf(host))
+  const server = createServer().listen(0, await resolveHost(host))
   await once(server, 'listening').catch(error => Promise.reject(unusable(error)))
   const { port } = Object(server.address())
   server.close()
@@ -33,7 +33,7 @@ export const pickPort = async (host: string): Promise<number> => {
 
 // An address, not a name: for `localhost` Fastify makes two listeners, and the second one lacks the parser error
 // handler and the timeouts of the first.
-const addressOf = async (host: string, setting?: string): Promise<string> => {
+const resolveHost = async (host: string, setting?: string): Promise<string> => {
   const found = await lookup(host, { order: 'ipv4first' }).catch(error => Promise.reject(unusable(error, setting)))
   return found.address
 }

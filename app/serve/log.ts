@@ -6,16 +6,13 @@ import type { Finding } from '../doctor/advice.js'
 import { addressOf, traceIdOf } from '../http/client-address.js'
 import type { Log } from '../http/http.js'
 import { CLIENT_LEFT, hasLeft, whenOver } from '../http/protocol/connections.js'
+import type { OnUnparsed } from '../http/protocol/parser-errors.js'
 import { createFailures } from './failures.js'
 import { createLimit } from './limit.js'
-import { createOutput, type Output } from './output.js'
+import { createOutput } from './output.js'
 
-/** What never became a request. */
-export interface UnparsedRequest {
-  /** Of the refusal. */
-  readonly status: number
-  readonly address: string | undefined
-}
+/** What never became a request: the status of its refusal, and the address that it came from. */
+export type UnparsedRequest = Parameters<OnUnparsed>[0]
 
 export interface ProcessLog extends Log {
   readonly logger: Logger
@@ -37,9 +34,9 @@ const UNPARSED_LINES = 10
 /** A log with pino's levels and pino's format of lines. Each has the number of the worker whose log it is, if there is one. */
 export const createLog = (level: string, given?: DestinationStream, worker?: number): ProcessLog => {
   const writer = { pid: process.pid, hostname: hostname(), ...(worker !== undefined && { worker }) }
-  const origin = JSON.stringify(writer).slice(1, -1)
+  const writtenBy = JSON.stringify(writer).slice(1, -1)
   const output =
-    given === undefined ? standardOutput(origin) : { write: (line: string) => given.write(line), dropped: () => 0 }
+    given === undefined ? standardOutput(writtenBy) : { write: (line: string) => given.write(line), dropped: () => 0 }
   const logger = pino({ level, base: writer, serializers: { err: describeError } }, output)
   const failures = createFailures(logger)
   const unparsed = createLimit(UNPARSED_LINES, 1, rest => {
@@ -49,7 +46,7 @@ export const createLog = (level: string, given?: DestinationStream, worker?: num
   return {
     logger,
     requestFailed: failures.log,
-    followRequest: logger.isLevelEnabled('info') ? requestLines(output, origin, callers) : undefined,
+    followRequest: logger.isLevelEnabled('info') ? requestLines(output, writtenBy, callers) : undefined,
     naming: others => ({
       emit(event) {
         note(callers, event)
@@ -82,15 +79,15 @@ export const createLog = (level: string, given?: DestinationStream, worker?: num
 
 // A write must never wait for whoever reads standard output. Node makes a pipe or socket non-blocking when
 // `process.stdout` is first read, which is here at the latest.
-const standardOutput = (origin: string): Output => {
-  const output = createOutput(process.stdout.fd, lines => describeDropped(lines, origin))
+const standardOutput = (writtenBy: string) => {
+  const output = createOutput(process.stdout.fd, lines => describeDropped(lines, writtenBy))
   process.on('exit', output.end)
   return output
 }
 
 /** A line of its own, and not the logger's, whose level may hide warnings. */
-const describeDropped = (lines: number, origin: string): string =>
-  `{"level":40,"time":${Date.now()},${origin},"dropped":${lines},"msg":"the log was not read, and lines were dropped"}\n`
+const describeDropped = (lines: number, writtenBy: string): string =>
+  `{"level":40,"time":${Date.now()},${writtenBy},"dropped":${lines},"msg":"the log was not read, and lines were dropped"}\n`
 
 /**
  * Calls `tell` once, when the response is sent or its client has left. The status is {@link CLIENT_LEFT} where the client
@@ -133,7 +130,7 @@ const note = (callers: Callers, { requestId, client, user, grant }: Named): void
 // The line is built by hand in pino's format: with pino's own line the service keeps half of its rate, with this one
 // 0.7 of it. The line has no headers, bodies or query string, since they may hold a code, a token or a password.
 const requestLines =
-  (output: DestinationStream, origin: string, callers: Callers) =>
+  (output: DestinationStream, writtenBy: string, callers: Callers) =>
   (request: FastifyRequest, reply: FastifyReply): void => {
     const caller: Caller = {}
     callers.set(request.id, caller)
@@ -146,7 +143,7 @@ const requestLines =
       const ms = Math.round(milliseconds * 100) / 100
       const from = JSON.stringify({ address, grant: request.accessToken?.grantId, ...caller }).slice(1, -1)
       output.write(
-        `{"level":30,"time":${Date.now()},${origin},"reqId":"${request.id}",${trace}${from},"method":"${request.method}","path":${path},"status":${status},"ms":${ms}}\n`
+        `{"level":30,"time":${Date.now()},${writtenBy},"reqId":"${request.id}",${trace}${from},"method":"${request.method}","path":${path},"status":${status},"ms":${ms}}\n`
       )
     })
   }

@@ -4,19 +4,6 @@
 import { constants, fstatSync, openSync, writeSync } from 'node:fs'
 import { isatty } from 'node:tty'
 
-/** Takes lines and writes them in batches. */
-export interface Output {
-  /** Takes a whole line, with its line feed. Never waits. */
-  write(line: string): void
-  /** How many lines have been dropped. */
-  dropped(): number
-  /**
-   * Writes what is left, at the exit of the process. Gives up when the reader has left, when it takes nothing for a
-   * second, and after five seconds.
-   */
-  end(): void
-}
-
 /** How long a line waits, so that others are written with it. */
 const BATCH_MILLISECONDS = 20
 /** What a pipe takes in one piece, whoever else writes to it (PIPE_BUF of Linux). */
@@ -30,12 +17,12 @@ const PATIENCE_MILLISECONDS = 1000
 const END_MILLISECONDS = 5000
 
 /**
- * Writes to a pipe, a terminal or a file, and never waits for whoever reads it. Up to 8 MB wait for a reader that is
+ * Writes lines in batches to a pipe, a terminal or a file, and never waits for whoever reads it. Up to 8 MB wait for a reader that is
  * behind. When there are more, lines are dropped until the reader has taken half of those that wait. The next line is
  * then the one that `describeDropped` makes of the number of lines that were dropped. Where several processes write to
  * one pipe, no line comes into another, unless it is longer than 4 kB.
  */
-export const createOutput = (descriptor: number, describeDropped: (lines: number) => string): Output => {
+export const createOutput = (descriptor: number, describeDropped: (lines: number) => string) => {
   const fd = openedWithoutWaiting(descriptor)
   let lines: string[] = []
   /** The lines that are being written. A reader may have taken a part of the first. */
@@ -87,7 +74,8 @@ export const createOutput = (descriptor: number, describeDropped: (lines: number
   }
 
   return {
-    write(line) {
+    /** Takes a whole line, with its line feed. Never waits. */
+    write(line: string): void {
       if (waitingBytes > (dropped === 0 ? WAITING_BYTES : WAITING_BYTES / 2)) {
         dropped += 1
         return
@@ -96,8 +84,13 @@ export const createOutput = (descriptor: number, describeDropped: (lines: number
       add(line)
       flushIn(BATCH_MILLISECONDS)
     },
+    /** How many lines have been dropped. */
     dropped: () => droppedBefore + dropped,
-    end() {
+    /**
+     * Writes what is left, at the exit of the process. Gives up when the reader has left, when it takes nothing for a
+     * second, and after five seconds.
+     */
+    end(): void {
       const startedAt = performance.now()
       let takenAt = startedAt
       for (;;) {

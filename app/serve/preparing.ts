@@ -21,7 +21,7 @@ export const REAL_TIME: Time = {
 const PAUSE_MILLISECONDS = 500
 const REMINDER_MILLISECONDS = 60_000
 
-/** Rejects unless the database may be of use later. `patient`: a server that refuses the service may take it later. */
+/** Rejects unless the database may become usable. `patient`: a server that refuses the service counts as one that may. */
 export const tryToPrepare = async <T>(attempt: () => Promise<T>, patient: boolean): Promise<Prepared<T>> => {
   try {
     return { result: await attempt() }

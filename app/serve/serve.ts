@@ -21,14 +21,14 @@ import type { Stop } from './stop.js'
 import type { WorkerItself } from './workers.js'
 
 /** Where the first client's secret is shown. */
-type Output = NodeJS.WritableStream & { readonly isTTY?: boolean }
+type Stdout = NodeJS.WritableStream & { readonly isTTY?: boolean }
 
 /** Serves until it is asked to stop, then resolves to the exit code. Rejects when the service cannot start. */
-export const serve = async (settings: Settings, stdout: Output, stop: Stop): Promise<number> => {
+export const serve = async (settings: Settings, stdout: Stdout, stop: Stop): Promise<number> => {
   if (stop.asked()) return 0
   const { workers, database } = settings
   if (workers > 1 && database.kind === 'server') {
-    // Imported when it is wanted: a single process has nothing of it.
+    // Imported here because a single process never uses it.
     const { isWorker, serveAsWorker, superviseWorkers } = await import('./workers.js')
     if (!isWorker()) return superviseWorkers(settings, database, stop)
     return serveAsWorker(stop, (ordered, worker) => serveUntil(ordered, settings, stdout, worker))
@@ -46,10 +46,10 @@ interface Parts {
   readonly maxConnections: number
   /** This process as a worker; undefined where it is the only one. */
   readonly worker: WorkerItself | undefined
-  readonly stdout: Output
+  readonly stdout: Stdout
 }
 
-const serveUntil = async (stop: Stop, settings: Settings, stdout: Output, worker?: WorkerItself): Promise<void> => {
+const serveUntil = async (stop: Stop, settings: Settings, stdout: Stdout, worker?: WorkerItself): Promise<void> => {
   // Before there is a connection: Node's report looks up the names of both ends of each (nodejs/node#46060).
   const maxConnections = connectionsFor(settings)
   // Imported when it is wanted: it takes memory and a part of the start.

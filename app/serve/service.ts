@@ -6,14 +6,9 @@ import { isForTrials } from './first-client.js'
 /** The base URL that users see, of a service that listens on `port`. */
 export const publicUrlOf = ({ publicUrl }: Settings, port: number): string => publicUrl ?? `http://localhost:${port}`
 
-/** What a server has beside what its settings say. */
-type Parts = Pick<ServerOptions, 'useCases' | 'isSlowSearch' | 'log' | 'ready' | 'maxConnections' | 'onUnparsed'> & {
-  readonly publicUrl: () => string
-}
-
-/** The server of a service with these settings. It does not listen. */
-export const createServer = (settings: Settings, parts: Parts): Http =>
-  buildServer({ ...settings, ...parts, callbackPage: isForTrials(settings) })
+/** The server of a service with these settings. It does not listen. `others`: what a server has beside them. */
+export const createServer = (settings: Settings, others: ServerOptions & { readonly publicUrl: () => string }): Http =>
+  buildServer({ ...settings, ...others, callbackPage: isForTrials(settings) })
 
 /** The OpenAPI document of a service with these settings, as JSON. No database is opened. */
 export const openApi = async (settings: Settings): Promise<string> => {

@@ -8,11 +8,7 @@ export interface Stop {
   readonly again: AbortSignal
 }
 
-export interface Stopper extends Stop {
-  ask(): void
-}
-
-export const createStop = (): Stopper => {
+export const createStop = (): Stop & { ask(): void } => {
   const first = new AbortController()
   const second = new AbortController()
   return {
@@ -26,11 +22,11 @@ export const createStop = (): Stopper => {
 /** The signals that ask the service to end. */
 export const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP']
 
-/** Passes each of these signals to this process on to `stop`, for as long as it runs. */
-export const askAtSignals = (stop: Stopper): void => {
+/** Asks at each of these signals to this process, for as long as it runs. */
+export const askAtSignals = ({ ask }: ReturnType<typeof createStop>): void => {
   // `on`, not `once`: Ctrl-C in a terminal reaches both npm and the service, and npm passes its signal on to the
   // service. With no listener left, that second signal would kill the process.
-  for (const signal of SIGNALS) process.on(signal, stop.ask)
+  for (const signal of SIGNALS) process.on(signal, ask)
   // Node would open its inspector.
   process.on('SIGUSR1', () => {})
 }

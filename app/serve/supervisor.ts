@@ -36,13 +36,6 @@ export interface World {
   failed(reason: Error): void
 }
 
-interface Supervision {
-  /** Asks every worker to end; a second call ends the wait for `DRAIN_DELAY`. */
-  stop(): void
-  /** Asks every worker to end, because the service turns out to be of no use. Ends with `failed`. */
-  fail(reason: Error): void
-}
-
 /** A worker that has listened for so long is well, whatever happened to those before it. */
 const WELL_MILLISECONDS = 10_000
 const FIRST_PAUSE_MILLISECONDS = 500
@@ -65,7 +58,7 @@ interface Place {
  * before it was well, the pause before each further try grows from half a second to ten. A worker that never listened counts
  * as two that ended.
  */
-export const supervise = (count: number, drainDelaySeconds: number, world: World): Supervision => {
+export const supervise = (count: number, drainDelaySeconds: number, world: World) => {
   const places = Array.from({ length: count }, (_, index): Place => ({ number: index + 1, ended: 0 }))
   let stopping = false
   let exitCode = 0
@@ -134,6 +127,7 @@ export const supervise = (count: number, drainDelaySeconds: number, world: World
     else place.timer = setTimeout(start, pause, place)
   }
 
+  /** Asks every worker to end. A second call ends the wait for `DRAIN_DELAY`. */
   const stop = (): void => {
     const delay = stopping ? 0 : drainDelaySeconds * 1000
     clearTimeout(killing)
@@ -144,7 +138,8 @@ export const supervise = (count: number, drainDelaySeconds: number, world: World
   places.forEach(start)
   return {
     stop,
-    fail(reason) {
+    /** Asks every worker to end, because the service turns out to be of no use. Ends with `failed`. */
+    fail(reason: Error): void {
       failure ??= reason
       stop()
       // None was ready, so nobody has to notice that they are not.

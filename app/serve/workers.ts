@@ -136,17 +136,17 @@ const fork = (env: Readonly<Record<string, string>>, reports: Reports, metrics: 
 const watch = (child: ClusterWorker, reports: Reports, metrics: WorkerMetrics | undefined): Worker => {
   // Node drops what is sent to a worker that does not hear yet, so orders wait for its first report.
   const hears = new Promise(resolve => child.once('message', resolve))
-  const order = (order: 'stop' | 'metrics'): void => {
+  const send = (order: 'stop' | 'metrics'): void => {
     void hears.then(() => child.process.send(order, ignore))
   }
-  const member = metrics?.join(() => order('metrics'))
+  const member = metrics?.join(() => send('metrics'))
   let reason: string | undefined
   child.once('listening', reports.listening)
   child.on('message', ({ failed, metrics: samples }: Report) => {
     reason ??= failed
     if (samples !== undefined) member?.receive(samples)
   })
-  // Of a message to a worker that has just ended, of which its end tells enough.
+  // A message to a worker that has just ended emits `error`. Its `exit` event tells enough.
   child.on('error', ignore)
   const disconnected = new Promise<void>(resolve => child.once('disconnect', resolve))
   child.once('exit', (code, signal) => {
@@ -157,7 +157,7 @@ const watch = (child: ClusterWorker, reports: Reports, metrics: WorkerMetrics | 
     })
   })
   return {
-    stop: () => order('stop'),
+    stop: () => send('stop'),
     kill: child.process.kill.bind(child.process, 'SIGKILL')
   }
 }

@@ -123,25 +123,22 @@ export const databaseUrl = (text: string): ServerUrl | 'memory:' => {
 type Given = Readonly<Record<string, string | undefined>>
 
 /** {@link databaseUrl}, of the text in a file. */
-export const databaseUrlInFile = (file: string): ServerUrl | 'memory:' => {
-  const refuse = (why: string): never => {
-    throw new Error(`is '${file}', whose content ${why}`)
-  }
-  const text = readText(file, refuse)
+export const databaseUrlInFile = (file: string): ServerUrl | 'memory:' =>
+  inFile(`is '${file}', whose content`, file, databaseUrl)
+
+/** What `read` makes of the text of a file. Of an error, the message follows the words in `of`. */
+const inFile = <T>(of: string, file: string, read: (text: string) => T): T => {
   try {
-    return databaseUrl(text)
+    return read(readFileSync(file, 'utf8'))
   } catch (error) {
-    return refuse(Object(error).message)
+    const { code, message, syscall } = Object(error)
+    throw new Error(`${of} ${syscall === undefined ? message : `cannot be read (${code})`}`)
   }
 }
 
-const readText = (file: string, refuse: (why: string) => never): string => {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    return refuse(`cannot be read (${Object(error).code})`)
-  }
-}
+/** {@link inFile}, of the file that a parameter of the URL names. */
+const inFileOf = <T>(parameter: string, file: string, read: (text: string) => T): T =>
+  inFile(`has the parameter '${parameter}', whose file`, file, read)
 
 /** As in libpq, the authorities of the system are for `verify-full` alone: they sign certificates for everybody. */
 const readTls = ({ sslmode, sslrootcert, sslcert, sslkey }: Given): ServerUrl['tls'] => {
@@ -157,48 +154,42 @@ const readTls = ({ sslmode, sslrootcert, sslcert, sslkey }: Given): ServerUrl['t
   return { mode: mode ?? 'prefer', authorities, ...own }
 }
 
-const refuseFile =
-  (parameter: string) =>
-  (why: string): never => {
-    throw new Error(`has the parameter '${parameter}', whose file ${why}`)
-  }
-
-const readCertificates = (parameter: string, file: string): string => {
-  const refuse = refuseFile(parameter)
-  const text = readText(file, refuse)
-  const certificates = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
-  try {
-    for (const certificate of certificates) new X509Certificate(certificate)
-  } catch {
-    refuse('has a certificate that cannot be read')
-  }
-  return certificates.length > 0 ? text : refuse('has no certificate as PEM')
-}
+const readCertificates = (parameter: string, file: string): string =>
+  inFileOf(parameter, file, text => {
+    const certificates = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g)
+    if (certificates === null) throw new Error('has no certificate as PEM')
+    orThrow('has a certificate that cannot be read', () => certificates.map(each => new X509Certificate(each)))
+    return text
+  })
 
 const readOwn = (sslcert: string | undefined, sslkey: string | undefined): Pick<ServerUrl['tls'], 'own'> => {
   if (sslcert === undefined && sslkey === undefined) return {}
   if (sslcert === undefined || sslkey === undefined)
     throw new Error("has only one of 'sslcert' and 'sslkey': name both")
   const certificate = readCertificates('sslcert', sslcert)
-  const refuse = refuseFile('sslkey')
-  const key = readText(sslkey, refuse)
-  let fits = false
-  try {
-    fits = new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key))
-  } catch {
-    refuse('has no key as PEM, or one with a passphrase')
-  }
-  return fits ? { own: { certificate, key } } : refuse("has another key than that of the certificate in 'sslcert'")
+  const key = inFileOf('sslkey', sslkey, text => {
+    const key = orThrow('has no key as PEM, or one with a passphrase', () => createPrivateKey(text))
+    if (new X509Certificate(certificate).checkPrivateKey(key)) return text
+    throw new Error("has another key than that of the certificate in 'sslcert'")
+  })
+  return { own: { certificate, key } }
 }
 
 const readTarget = ({ target_session_attrs: given }: Given, hosts: number): Target =>
   TARGETS.find(word => word === given) ?? (hosts > 1 ? 'read-write' : 'any')
 
 const requireEscapes = (part: string): void => {
-  try {
+  orThrow("has a '%' that begins no character: in a user name or password '%' is written %25", () =>
     decodeURIComponent(part)
+  )
+}
+
+/** Throws an error with this message where `read` throws. */
+const orThrow = <T>(message: string, read: () => T): T => {
+  try {
+    return read()
   } catch {
-    throw new Error("has a '%' that begins no character: in a user name or password '%' is written %25")
+    throw new Error(message)
   }
 }
 

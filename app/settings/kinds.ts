@@ -40,7 +40,7 @@ export const oneOf = (...values: readonly string[]): Kind<string> =>
 
 export const boolean: Kind<boolean> = kind('true or false', parseBoolean)
 
-export const text: Kind<string> = kind('a text', value => value)
+export const text: Kind<string> = given => given
 
 /** True for `open`. */
 export const openOrClosed: Kind<boolean> = text => oneOf('open', 'closed')(text) === 'open'

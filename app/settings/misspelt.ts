@@ -9,6 +9,7 @@ const MOST_MISSING = 3
  */
 export const isMeant = (name: string, setting: string): boolean => {
   if (name.length < LEAST_LENGTH || !name.includes('_')) return false
+  // Only for speed: the distance is never less than the difference in length, and a pod may have hundreds of variables.
   const isNear = Math.abs(name.length - setting.length) <= MOST_LETTERS
   return (isNear && differingLetters(name, setting) <= MOST_LETTERS) || isBeginOf(name, setting)
 }

@@ -276,6 +276,9 @@ t.test('a Node that is too old is told so in one line, which says what package.j
     t.has(on(node), { status: 1, stdout: '', stderr })
   }
   for (const node of ['20.19.0', '22.0.0', '100.1.0']) t.has(on(node), { status: 0, stderr: '' })
+  // An import that an old Node does not know would fail before the line is written.
+  const imports = readFileSync(PROGRAM, 'utf8').match(/^import .*/gm)
+  t.strictSame(imports, ["import { askAtSignals, createStop } from './serve/stop.js';"])
 })
 
 t.test('a setting that cannot be used ends every command with exit code 2 and one line that names it', async t => {

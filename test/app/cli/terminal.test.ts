@@ -1,8 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { EventEmitter, once } from 'node:events'
+import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import t from 'tap'
-import { endAtInterrupt } from '../../../app/cli/terminal.js'
 import { heroes, ONE_LINE, openCommandLine, told, typing } from '../../support/command.js'
 import { PROGRAM } from '../../support/process.js'
 
@@ -30,14 +29,6 @@ t.test('Ctrl-C at a question is exit code 130, without a word', async t => {
     t.strictSame({ code, stdout }, { code: 130, stdout: '' })
     t.notMatch(stderr, 'heroes:')
   }
-})
-
-t.test('the first SIGINT ends the process with exit code 130', async t => {
-  const codes: number[] = []
-  const fake = Object.assign(new EventEmitter(), { exit: (code: number) => codes.push(code) })
-  endAtInterrupt(fake)
-  fake.emit('SIGINT')
-  t.strictSame(codes, [130])
 })
 
 t.test('Ctrl-C ends a command that is at work with exit code 130', async t => {
