@@ -46,7 +46,7 @@ export const createAccountUseCases = (
     const wanted = newPassword === undefined ? undefined : requirePassword(newPassword, policy)
     const user = await login.admit(undefined, attempt, await login.find(attempt))
     if (user === undefined) throw accessDenied()
-    const { id, username } = user
+    const { id, username, generation } = user
     const { address, network } = attempt
 
     const listOpen = (limit: number) => grants.listOpen(id, clock.now(), limit)
@@ -54,7 +54,8 @@ export const createAccountUseCases = (
     if (wanted !== undefined) {
       const hash = await passwords.hash(wanted, { address, network, priority: 'login' })
       const { count } = await listOpen(0)
-      if (!(await users.setPassword(username, hash, clock.now()))) throw accessDenied()
+      // The password that was verified may have been replaced meanwhile.
+      if (!(await users.setPassword(username, hash, clock.now(), generation))) throw accessDenied()
       events.emit({ event: 'user.password_changed', user: id, ...originAlone(attempt), reason: 'account' })
       ended = count
     } else {

@@ -114,8 +114,11 @@ export interface UserStore {
    * Ends no grant.
    */
   rehash(id: number, verified: PasswordHash, replacement: PasswordHash): Promise<boolean>
-  /** Stores a new password and does what {@link revoke} does, both or neither. False when no user has the name. */
-  setPassword(username: string, password: PasswordHash, at: Date): Promise<boolean>
+  /**
+   * Stores a new password and does what {@link revoke} does, both or neither. False, and nothing changes, when no user has
+   * the name, or when a `generation` is given and the user has another.
+   */
+  setPassword(username: string, password: PasswordHash, at: Date, generation?: number): Promise<boolean>
   /**
    * Ends every grant of the user and raises the generation, so that a login under way is not stored. False when no user
    * has the name.

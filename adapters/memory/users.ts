@@ -10,9 +10,9 @@ export const createUserStore = (tables: Tables): UserStore => {
   const byUsername = new Map<string, UserRow>()
   let lastId = 0
 
-  const endEveryGrant = (username: string, password?: PasswordHash): boolean => {
+  const endEveryGrant = (username: string, password?: PasswordHash, generation?: number): boolean => {
     const row = byUsername.get(username)
-    if (row === undefined) return false
+    if (row === undefined || (generation ?? row.user.generation) !== row.user.generation) return false
     const { user } = row
     row.user = freeze({ ...user, password: password ?? user.password, generation: user.generation + 1 })
     return true
@@ -59,8 +59,8 @@ export const createUserStore = (tables: Tables): UserStore => {
       return true
     },
 
-    async setPassword(username, password) {
-      return endEveryGrant(username, password)
+    async setPassword(username, password, _at, generation) {
+      return endEveryGrant(username, password, generation)
     },
 
     async revoke(username) {

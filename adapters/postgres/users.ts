@@ -37,7 +37,7 @@ returning true`
 const END_LOGINS = `
 update "user" set
   generation = generation + 1, hashedpassword = coalesce($2, hashedpassword), salt = coalesce($3, salt)
-where username = $1
+where username = $1 and generation = coalesce($4, generation)
 returning id::bigint`
 
 const REVOKE_GRANTS = 'update "grant" set revoked_at = $2 where user_id = $1 and revoked_at is null'
@@ -52,11 +52,18 @@ export const createUserStore = ({ write, transaction }: Driver, lookups: Lookups
     type: 'text'
   })
 
-  const endEveryGrant = async (username: string, at: Date, password?: PasswordHash): Promise<boolean> => {
+  const endEveryGrant = async (
+    username: string,
+    at: Date,
+    password?: PasswordHash,
+    generation?: number
+  ): Promise<boolean> => {
     const found = await findByUsername(username)
+    if (generation !== undefined && found?.generation !== generation) return false
     if (found !== undefined) await revokeGrantsInPieces(write, 'user_id', found.id, at)
     return transaction({ name: 'user.revoke', patient: true }, async run => {
-      const [[id] = []] = await run(END_LOGINS, [username, password?.hash ?? null, password?.salt ?? null])
+      const { hash = null, salt = null } = password ?? {}
+      const [[id] = []] = await run(END_LOGINS, [username, hash, salt, generation ?? null])
       if (id === undefined) return false
       // A separate statement: it sees the grants of every login for which the first statement had to wait.
       await run(REVOKE_GRANTS, [Number(id), at])
@@ -89,7 +96,7 @@ export const createUserStore = ({ write, transaction }: Driver, lookups: Lookups
 
     rehash: (id, verified, { hash, salt }) => anyRow(write(REHASH, [id, hash, salt, verified.hash, verified.salt])),
 
-    setPassword: (username, password, at) => endEveryGrant(username, at, password),
+    setPassword: (username, password, at, generation) => endEveryGrant(username, at, password, generation),
 
     revoke: (username, at) => endEveryGrant(username, at),
 

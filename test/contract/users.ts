@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import type { UserQuery } from '../../core/index.js'
+import type { PasswordHash, UserQuery } from '../../core/index.js'
 import {
   at,
   authorize,
@@ -274,6 +274,27 @@ export const userContract = (test: TestFunction, createStores: CreateStores): vo
     assert.equal(await users.setPassword(username, somePassword(), at(11)), true)
     const again = await users.find(id)
     assert.ok(again && again.generation > user.generation)
+  })
+
+  test('of twenty new passwords that were judged by one generation, one is stored, and the others change nothing', async () => {
+    const stores = await createStores()
+    const { users } = stores
+    const parties = await register(stores)
+    const { username, generation } = parties.user
+    const passwords: PasswordHash[] = []
+    await rivals(async () => {
+      const password = somePassword()
+      if (await users.setPassword(username, password, at(10), generation)) passwords.push(password)
+    })
+    assert.equal(passwords.length, 1)
+    same((await users.findByUsername(username))?.password, passwords[0])
+    const kept = await everythingOf(stores, {
+      ...parties,
+      user: (await users.findByUsername(username)) ?? parties.user
+    })
+    assert.equal(await users.setPassword(username, somePassword(), at(11), generation), false)
+    same(await kept(), EVERYTHING, 'no grant ends')
+    assert.equal(await users.setPassword('nobody', somePassword(), at(11), generation), false)
   })
 
   test('a code or token that ended with the user can be neither redeemed, burnt nor rotated', async () => {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { SecurityEvent } from '../../core/index.js'
+import { createUseCases, type SecurityEvent } from '../../core/index.js'
 import { onEveryStore } from '../support/stores.js'
 import { addTenant, blankRequest, createWorld, type Stores } from '../support/world.js'
 
@@ -176,4 +176,34 @@ t.test('a token whose grant ends while its user is looked up is invalid', async 
     grants: { ...ports.grants, find: async () => undefined }
   })
   await t.rejects(useCases.whoAmI((await logIn()).accessToken), { code: 'invalid_token' })
+})
+
+t.test('a password that an operator has set while its user changed it is not overwritten', async t => {
+  await onEveryStore(t, async (t, stores) => {
+    const world = await createAccount(stores)
+    const { user, ports, policy, useCases, events } = world
+    const operators = { username: user.username, password: 'of an operator' }
+    const meanwhile = createUseCases(
+      {
+        ...ports,
+        passwords: {
+          ...ports.passwords,
+          async hash(password, caller) {
+            await useCases.setPassword(operators)
+            return ports.passwords.hash(password, caller)
+          }
+        }
+      },
+      policy
+    )
+    events.length = 0
+    await t.rejects(meanwhile.manageAccount({ ...user, ...PLACE }, { newPassword: 'of a thief' }), {
+      code: 'access_denied'
+    })
+    t.strictSame(
+      events.map(({ event }) => event).filter(event => event.startsWith('user.')),
+      ['user.password_set']
+    )
+    t.ok(await useCases.manageAccount({ ...operators, ...PLACE }))
+  })
 })

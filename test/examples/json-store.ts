@@ -195,10 +195,10 @@ const createUserStore = ({ read, write }: JsonFile<Tables>): UserStore => {
         user.password = { ...replacement }
         return true
       }),
-    setPassword: (username, password) =>
+    setPassword: (username, password, _at, generation) =>
       write(tables => {
         const user = named(tables, username)
-        if (user === undefined) return false
+        if (user === undefined || (generation ?? user.generation) !== user.generation) return false
         user.password = { ...password }
         endGrants(tables, user)
         return true
