@@ -78,8 +78,8 @@ export const createRefreshGrant = (
       // Another call has spent the token, or its grant has ended. Only a new look-up can tell: the first one saw the
       // token unspent. The two were under way at once, so this one is judged as if it had come when the token was spent.
       const { token: lost } = await find(request)
-      if (lost === undefined || lost.ended) throw refreshRefusals.ended(grant)
-      return repeat(client, request, lost, lost.spent?.at ?? at)
+      if (lost?.spent === undefined || lost.ended) throw refreshRefusals.ended(grant)
+      return repeat(client, request, lost, lost.spent.at)
     }
   }
 }

@@ -26,10 +26,15 @@ interface Path {
 
 const pathsOfServers = new WeakMap<FastifyInstance['server'], Map<string, Path>>()
 
+const pathsOf = (server: FastifyInstance['server']): Map<string, Path> => {
+  const paths = pathsOfServers.get(server) ?? new Map<string, Path>()
+  pathsOfServers.set(server, paths)
+  return paths
+}
+
 /** Notes the paths of the routes that are registered from now on. */
 export const notePaths = (http: Pick<FastifyInstance, 'server' | 'addHook'>): void => {
-  const paths = new Map<string, Path>()
-  pathsOfServers.set(http.server, paths)
+  const paths = pathsOf(http.server)
   http.addHook('onRoute', route => {
     const path = paths.get(route.url) ?? { pattern: patternOf(route.url), methods: new Set(), route }
     for (const method of [route.method].flat()) path.methods.add(method)
@@ -42,7 +47,7 @@ const patternOf = (url: string): RegExp =>
 
 const pathOf = ({ server, url }: FastifyRequest): Path | undefined => {
   const target = url.replace(/[?#].*/s, '')
-  return [...(pathsOfServers.get(server.server)?.values() ?? [])].find(({ pattern }) => pattern.test(target))
+  return [...pathsOf(server.server).values()].find(({ pattern }) => pattern.test(target))
 }
 
 /** The methods that the path of the request has; none where there is no such path. */
