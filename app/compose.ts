@@ -16,7 +16,7 @@ import {
 } from './settings/settings.js'
 
 /** Is told what happens in the adapters. Must not throw, and must not take long. */
-export interface Observer extends DatabaseObserver {
+interface Observer extends DatabaseObserver {
   /** Gets the seconds that a password hash has waited for its turn. */
   readonly onHash?: ((waitedSeconds: number) => void) | undefined
 }

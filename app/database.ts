@@ -32,14 +32,14 @@ export interface Database {
   close(): Promise<void>
 }
 
-export interface DatabaseClock {
+interface DatabaseClock {
   now(): Date
   /** By how many seconds the database's time is ahead of this machine's own clock. */
   offsetSeconds(): number
 }
 
 /** How many connections to the server are open, by what they do. */
-export interface Connections {
+interface Connections {
   readonly busy: number
   readonly idle: number
   /** Those for look-ups alone: three of ten. */

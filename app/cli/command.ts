@@ -4,7 +4,7 @@ import type { Access, Work } from './administer.js'
 import { confirm, type StatusLine, type Terminal } from './terminal.js'
 
 /** What a command prints: `value` as one line of JSON with `--json`, and `lines` without. */
-export type Printed = readonly [value: unknown, lines: readonly string[]]
+type Printed = readonly [value: unknown, lines: readonly string[]]
 
 export interface JsonOption {
   readonly json?: true

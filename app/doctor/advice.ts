@@ -1,7 +1,7 @@
 import { BlockList, isIPv6 } from 'node:net'
 import type { Settings } from '../settings/settings.js'
 
-export type Verdict = 'fine' | 'risky' | 'wrong'
+type Verdict = 'fine' | 'risky' | 'wrong'
 
 /** What a check says of one setting or thing. */
 export interface Finding {
@@ -13,7 +13,7 @@ export interface Finding {
   readonly advice?: string
 }
 
-export type Judgement = Omit<Finding, 'check'>
+type Judgement = Omit<Finding, 'check'>
 
 export const fine = (message: string): Judgement => ({ verdict: 'fine', message })
 export const risky = (message: string, advice: string): Judgement => ({ verdict: 'risky', message, advice })

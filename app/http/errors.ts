@@ -41,7 +41,7 @@ export class HttpError extends Error {
   }
 }
 
-export interface Answer {
+interface Answer {
   readonly status: number
   readonly headers: Headers
   readonly body: string

@@ -210,7 +210,7 @@ export const createHttp = ({
     if (coding !== undefined && coding.toLowerCase() !== 'identity') return done(bodyRefusals.coded())
     if (!raw.complete) {
       const connection = connectionOf(raw.socket)
-      // Refused as soon as it is read, behind what its type is refused for.
+      // This stream fails when it is read: a refusal for the type of the body comes first.
       if (connection.broken) return done(null, unreadable(bodyRefusals.malformed))
       connection.reading = reply
     }

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import { whenOver } from './protocol/connections.js'
 
 /** Does the work when it is the reply's turn, and settles as it does. Rejects with what `refusal` makes when too many wait. */
-export type Semaphore = <T>(reply: FastifyReply, work: () => Promise<T>, refusal: () => Error) => Promise<T>
+type Semaphore = <T>(reply: FastifyReply, work: () => Promise<T>, refusal: () => Error) => Promise<T>
 
 /**
  * Bounds for how many replies of one kind work is done at a time, to `places`, and how many wait for that, to `waiting`. Their

@@ -43,8 +43,8 @@ export interface ServerOptions
   /** The scope that writing heroes needs, if any. */
   readonly writeScope?: string | undefined
   /**
-   * Whether the database reads every name to find heroes by this text. So many at a time as long lists do that. By
-   * default none.
+   * Whether a search for this text reads every name. Two such searches or long lists run at a time. By default no search
+   * does.
    */
   readonly isSlowSearch?: ((text: string) => boolean) | undefined
   /** Whether anyone may register a user at `/register`; true by default. */

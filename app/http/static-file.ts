@@ -14,7 +14,7 @@ interface Content {
 }
 
 /** A text that never changes while the process runs, such as a script. */
-export interface StaticFile {
+interface StaticFile {
   /** Its media type, which is one that is compressed. */
   readonly type: string
   /** Reads and compresses the file at the first call. A call that follows a failed one tries again. */

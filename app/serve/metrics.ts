@@ -20,7 +20,7 @@ export interface Sample {
   readonly values: readonly { readonly value: number }[]
 }
 
-export interface Watched extends Pick<Composition, 'hashesWaiting'>, Pick<ProcessLog, 'linesDropped'> {
+interface Watched extends Pick<Composition, 'hashesWaiting'>, Pick<ProcessLog, 'linesDropped'> {
   readonly database: Pick<Database, 'connections' | 'clock' | 'check'>
 }
 

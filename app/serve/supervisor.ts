@@ -24,7 +24,7 @@ export interface Worker {
 }
 
 /** What the supervision needs of the world, and whom it tells. */
-export interface World {
+interface World {
   /** Starts the worker with this number, from 1. It reports nothing before this has returned. */
   fork(number: number, reports: Reports): Worker
   readonly log: Record<'warn' | 'error', (line: object, text: string) => void>

@@ -5,7 +5,7 @@ import { headers } from './headers.js'
 import { TAGS } from './operation.js'
 
 /** What the document depends on beside the routes. */
-export interface Setup {
+interface Setup {
   readonly publicUrl: string
   readonly readScope: string | undefined
   readonly writeScope: string | undefined

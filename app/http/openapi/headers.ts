@@ -6,13 +6,14 @@ interface Header {
   readonly required?: true
 }
 
-/** A header that some answers lack which list it. */
+/** An answer that lists the header may lack it. */
 const sometimes = (description: string, schema: Header['schema'], example?: string | number): Header => ({
   description,
   schema,
   ...(example !== undefined && { example })
 })
-/** A header that no answer lacks which lists it. */
+
+/** Every answer that lists the header has it. */
 const always = (...header: Parameters<typeof sometimes>): Header => ({ ...sometimes(...header), required: true })
 
 const text = { type: 'string' }

@@ -30,7 +30,7 @@ export class Connection {
 }
 
 /** A request whose head has arrived. */
-export interface Arrived {
+interface Arrived {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   /** In milliseconds, on the clock of `performance.now()`. */

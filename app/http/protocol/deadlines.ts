@@ -3,7 +3,7 @@ import { type Connection, connectionOf } from './connections.js'
 import { DEADLINE_CHECK } from './limits.js'
 
 /** Limits how long the service may take for each answer. */
-export interface Deadlines {
+interface Deadlines {
   /** Starts the time of a request, which began when it arrived. False when it is over already. */
   begin(reply: FastifyReply): boolean
   /** Removes the deadline of a request whose answer is being sent. */

@@ -20,7 +20,7 @@ const NOBODY: Asker = { id: '', headers: {} }
  * Ends connections on which nothing more can be read: with the refusal where nothing is unanswered, or where the body of an
  * unanswered request is what cannot be read, and else with the answer to the latest request.
  */
-export interface ParserErrors {
+interface ParserErrors {
   /** For bytes that Node's parser refuses, and for requests that do not arrive in time. */
   refuse(error: Error & { code?: string }, socket: Socket): void
   /** For `CONNECT`. Node would close the connection without an answer. */
@@ -36,7 +36,7 @@ export type OnUnparsed = (refusal: { readonly status: number; readonly address: 
 export const createParserErrors = (answerFor: AnswerFor, headers: Headers, onUnparsed: OnUnparsed): ParserErrors => {
   const write = (socket: Socket, refusal: HttpError): void => {
     const answer = answerFor(refusal, 'json', NOBODY)
-    // Which path was asked for is not known.
+    // The path is not known and may be one under `/auth/`, so no cache may keep the answer.
     const fields = {
       ...headers,
       date: new Date().toUTCString(),

@@ -56,7 +56,7 @@ const LEAD: Operation = {
   }
 }
 
-export interface AccountRouteOptions {
+interface AccountRouteOptions {
   readonly publicUrl: () => string
   readonly serviceName: string
   readonly passwordMinLength: number

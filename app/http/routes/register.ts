@@ -33,7 +33,7 @@ export const User = Type.Object(
   { title: 'User' }
 )
 
-export interface RegisterRouteOptions {
+interface RegisterRouteOptions {
   /** Where registration is not open, `/register` refuses every request before it reads the body. */
   readonly isOpen: boolean
   /** In code points. The use case judges it; it stands here for the OpenAPI document. */
