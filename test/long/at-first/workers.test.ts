@@ -176,7 +176,7 @@ t.test('when the first process is killed, the workers end and the port is free',
   while ([...workers.values()].some(runs)) await sleep(20)
   const { port } = new URL(service.url)
   const next = await serveProcess(t, { ...service.env, PORT: port })
-  t.equal(await next.stop(), 0)
+  t.equal(await next.stop(), 0, next.output())
 })
 
 t.test('SIGINT to every process, as from a terminal, drains once, and a second one ends DRAIN_DELAY', async t => {
