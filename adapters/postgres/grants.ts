@@ -77,14 +77,17 @@ order by sweep_at limit $2 for update skip locked`
  */
 const MOVE = `
 with latest as (
-  select picked.id, greatest(token.expiry, (select max(expirationdate) from code where grant_id = picked.id)) as expiry, spent
+  select picked.id, spent,
+    greatest(token.expiry, (select max(expirationdate) from code where grant_id = picked.id)) as expiry
   from unnest($1::uuid[]) as picked (id), lateral (
     select max(greatest(expirationdate, refresh_expirationdate)) as expiry,
       min(${END_OF_SPENT}) filter (where spent_at is not null) as spent
     from token where grant_id = picked.id
   ) as token
 ), moved as (
-  update "grant" set sweep_at = least(expiry, case when spent is not null then greatest(spent, $2::timestamptz + interval '86400 seconds') end)
+  update "grant" set sweep_at = least(
+    expiry, case when spent is not null then greatest(spent, $2::timestamptz + interval '86400 seconds') end
+  )
   from latest where "grant".id = latest.id and expiry >= $2
 )
 select id::text from latest where expiry is null or expiry < $2`

@@ -1,27 +1,27 @@
 // A store for another database, written after core/ports.ts: every table in a JSON file.
-import type {
-  AttemptStore,
-  Client,
-  ClientStore,
-  Code,
-  CodeStore,
-  FullWindow,
-  Grant,
-  GrantStore,
-  Hero,
-  HeroStore,
-  NewHero,
-  NewUser,
-  PasswordHash,
-  ScopeStore,
-  ScopeText,
-  Stores,
-  Token,
-  TokenStore,
-  User,
-  UserStore
+import {
+  type AttemptStore,
+  type Client,
+  type ClientStore,
+  type Code,
+  type CodeStore,
+  type FullWindow,
+  type Grant,
+  type GrantStore,
+  type Hero,
+  type HeroStore,
+  type NewHero,
+  type NewUser,
+  type PasswordHash,
+  type ScopeStore,
+  type ScopeText,
+  SPENT_TOKEN_SECONDS,
+  type Stores,
+  type Token,
+  type TokenStore,
+  type User,
+  type UserStore
 } from 'heroes/core'
-import { SPENT_TOKEN_SECONDS } from 'heroes/core'
 import { type JsonFile, openJsonFile } from './json-file.js'
 
 // Rows hold what JSON can: milliseconds for a date, null for what is absent.
