@@ -181,7 +181,7 @@ const decode = (encoded: string): string => {
 
 /** Undefined when the escapes are not those of UTF-8. */
 const decodeEscapes = (encoded: string): string | undefined => {
-  const text = encoded.replaceAll('+', ' ')
+  const text = encoded.includes('+') ? withSpaces(encoded) : encoded
   if (!text.includes('%')) return text
   if (/%(?![\da-f]{2})/i.test(text)) throw parameterRefusals.brokenEscape()
   try {
@@ -189,4 +189,16 @@ const decodeEscapes = (encoded: string): string | undefined => {
   } catch {
     return undefined
   }
+}
+
+const PLUS = 0x2b
+const SPACE = 0x20
+
+/** With a space for each `+`. Byte by byte: `replaceAll` takes a quarter of a second for ten megabytes of `+`. */
+const withSpaces = (text: string): string => {
+  const bytes = Buffer.from(text)
+  for (let at = 0; at < bytes.length; at++) {
+    if (bytes[at] === PLUS) bytes[at] = SPACE
+  }
+  return bytes.toString()
 }
