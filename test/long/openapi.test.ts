@@ -1,12 +1,15 @@
+import { spawnSync } from 'node:child_process'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
 import ts from 'typescript'
-import { startService } from '../../../support/listening-service.js'
-import { makeTypes } from '../../../support/openapi-snapshots.js'
-import { basic } from '../../../support/service.js'
-import { FORM_TYPE } from '../../../support/wire.js'
-import { addClient } from '../../../support/world.js'
+import { startService } from '../support/listening-service.js'
+import { SNAPSHOT } from '../support/openapi.js'
+import { makeTypes } from '../support/openapi-snapshots.js'
+import { basic } from '../support/service.js'
+import { FORM_TYPE } from '../support/wire.js'
+import { addClient } from '../support/world.js'
 
 /** A client in TypeScript that is made of nothing but the document. Resolves to what it was told. */
 const CLIENT = `
@@ -84,4 +87,13 @@ t.test('a client with types that are made of the document compiles, and talks to
     revoked: {},
     issuer: service.url
   })
+})
+
+t.test('the document is clean by all rules that Redocly recommends', async t => {
+  const cli = createRequire(import.meta.url)
+    .resolve('@redocly/cli/package.json')
+    .replace('package.json', 'bin/cli.js')
+  const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
+  const { stdout } = spawnSync(process.execPath, [cli, 'lint', SNAPSHOT, '--format=json'], { env, encoding: 'utf8' })
+  t.strictSame(JSON.parse(stdout).problems, [])
 })

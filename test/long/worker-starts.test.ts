@@ -1,0 +1,71 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { createAuthority } from '../support/certificates.js'
+import { heroes } from '../support/command.js'
+import { holdFile, withHeldFiles } from '../support/held-file.js'
+import { createDatabase, execute, startServer } from '../support/postgres.js'
+import { ask, serveProcess, temporaryFolder } from '../support/process.js'
+import { linesOf, workersOf } from '../support/workers.js'
+
+const { url: DATABASE_URL, drop } = await createDatabase()
+t.teardown(drop)
+const env = { DATABASE_URL, WORKERS: '2', DATABASE_POOL: '2', PUBLIC_URL: 'https://heroes.example', PORT: '0' }
+
+t.test('of several workers one alone sweeps', async t => {
+  const database = await createDatabase()
+  t.teardown(database.drop)
+  t.match(await heroes('migrate', { DATABASE_URL: database.url }), { code: 0 })
+  // Whoever sweeps says that this fails.
+  await execute(
+    database.url,
+    `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no sweep'; end $$`
+  )
+  await execute(
+    database.url,
+    'create trigger no_sweep before delete on attempt for each statement execute function refuse()'
+  )
+  const service = await serveProcess(t, { ...env, DATABASE_URL: database.url })
+  await workersOf(service, 2)
+  await service.until(/"msg":"a background job failed"/)
+  // By its end every worker has finished the sweep that it had begun.
+  t.equal(await service.stop(), 0)
+  const sweepers = linesOf(service, 'a background job failed').map(({ worker }) => worker)
+  t.strictSame(sweepers, [1])
+})
+
+t.test('a worker that is still starting when the service is asked to end ends as well', withHeldFiles, async t => {
+  // Every process reads this file at its start.
+  const authorities = join(temporaryFolder(t), 'authorities.pem')
+  const { certificate } = createAuthority('Heroes')
+  writeFileSync(authorities, certificate)
+  const database = new URL(DATABASE_URL)
+  database.searchParams.set('sslmode', 'disable')
+  database.searchParams.set('sslrootcert', authorities)
+  const service = await serveProcess(t, { ...env, DATABASE_URL: database.href })
+  const workers = await workersOf(service, 2)
+  const held = holdFile(authorities)
+  process.kill(Number(workers.get(2)), 'SIGKILL')
+  const release = await held.read()
+  service.child.kill('SIGTERM')
+  await service.until(/"worker":1,"msg":"shutting down"/)
+  release(certificate)
+  t.equal(await service.ended, 0)
+})
+
+t.test('workers that take the place of others while the database is away answer 503 until it is back', async t => {
+  const server = await startServer()
+  t.teardown(() => server.remove())
+  const service = await serveProcess(t, { ...env, DATABASE_URL: server.url })
+  const workers = await workersOf(service, 2)
+  await server.stop()
+  for (const worker of workers.values()) process.kill(worker, 'SIGKILL')
+  await workersOf(service, 4)
+  t.match(await ask(`${service.url}/health/live`), { status: 200 })
+  const isReady = async (): Promise<boolean> => (await ask(`${service.url}/health/ready`)).status === 200
+  t.notOk(await isReady())
+  await server.start()
+  while (!(await isReady())) await sleep(20)
+  t.equal(await service.stop(), 0)
+})
