@@ -18,7 +18,7 @@ const ALONE = [
 ]
 
 /** At most so many suites share a process, so that the processes end at about the same time. */
-const MOST = 9
+const MOST = 16
 
 /** The files of TypeScript below a folder, as paths, without declarations. */
 export const filesIn = (root: string): string[] =>
