@@ -3,7 +3,7 @@ import { DomainError, type ErrorCode, type Fault } from '../../core/index.js'
 import { bearerChallenge } from './bearer.js'
 import { traceIdOf } from './client-address.js'
 import { type Headers, UNCACHED } from './headers.js'
-import { configAt, type ErrorForm, methodsAt } from './paths.js'
+import { configAt, type ErrorForm, isPage, methodsAt, type PageForm } from './paths.js'
 
 /** The status of each error of the core, and its code of OAuth 2.0 where that is another (RFC 6749 sections 4.1.2.1, 5.2). */
 const STATUSES: Readonly<Record<ErrorCode, readonly [status: number, oauthCode?: string]>> = {
@@ -59,7 +59,7 @@ export interface PageFailure {
 export type Asker = Pick<FastifyRequest, 'id' | 'headers'>
 
 /** Makes the page that tells a person about an error. The `headers` include its content type. */
-export type ErrorPage = (failure: PageFailure, asker: Asker) => Omit<Answer, 'status'>
+export type ErrorPage = (failure: PageFailure, asker: Asker, form: PageForm) => Omit<Answer, 'status'>
 
 /** Makes the answer to a request that failed. */
 export type AnswerFor = (error: unknown, form: ErrorForm, asker: Asker) => Answer
@@ -76,8 +76,8 @@ export const createAnswerFor =
   (error, form, asker) => {
     const failure = failureOf(error, bodyLimit, publicUrl)
     const { status, code, message, headers } = failure
-    if (form === 'page') {
-      const page = errorPage(failure, asker)
+    if (isPage(form)) {
+      const page = errorPage(failure, asker, form)
       return { status, headers: { ...page.headers, ...headers }, body: page.body }
     }
     const body = form === 'json' ? { error: message } : { error: code, error_description: message }

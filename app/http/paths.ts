@@ -1,7 +1,13 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
 
-/** `json` is `{"error": text}`, `oauth` the object of RFC 6749 section 5.2, and `page` a page for a person. */
-export type ErrorForm = 'json' | 'oauth' | 'page'
+/**
+ * `json` is `{"error": text}`, `oauth` the object of RFC 6749 section 5.2, `page` a page for a person who signs in somewhere,
+ * and `account page` one for a person who looks at the own account.
+ */
+export type ErrorForm = 'json' | 'oauth' | PageForm
+export type PageForm = 'page' | 'account page'
+
+export const isPage = (form: ErrorForm): form is PageForm => form === 'page' || form === 'account page'
 
 declare module 'fastify' {
   /** What a route declares beside its handler. openapi/operation.ts adds `operation`. */

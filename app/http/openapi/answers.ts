@@ -3,7 +3,7 @@ import type { FastifySchema, RouteOptions } from 'fastify'
 import { refusals } from '../../../core/index.js'
 import { createAnswerFor, describeInvalid, type ErrorPage } from '../errors.js'
 import { hasDeveloperLine } from '../pages/error-page.js'
-import type { ErrorForm } from '../paths.js'
+import { type ErrorForm, isPage } from '../paths.js'
 import { headRefusals, type Refusals } from '../refusals.js'
 import { ALWAYS, type HeaderName, named, OF_PERSONAL_PAGES, WITH_BODY } from './headers.js'
 import { type Answer, DOCUMENTED, type Examples, type Operation } from './operation.js'
@@ -85,7 +85,7 @@ const responses = (
   const refused = answersTo({ ...headRefusals, ...own }, form, bodyLimit)
   const failures = [...new Set(refused.map(({ status }) => status))].map(status => {
     const all = refused.filter(each => each.status === status)
-    return [status, form === 'page' ? pageAnswerOf(status, all) : jsonAnswerOf(status, all, form, kept)]
+    return [status, isPage(form) ? pageAnswerOf(status, all) : jsonAnswerOf(status, all, form, kept)]
   })
   return Object.fromEntries([...failures, ...successes])
 }

@@ -1,4 +1,5 @@
 import type { ErrorPage } from '../errors.js'
+import type { PageForm } from '../paths.js'
 import { html } from './html.js'
 import { languageFor, page, pageHeaders } from './layout.js'
 import { type Problem, TEXTS, type Texts } from './texts.js'
@@ -9,10 +10,10 @@ import { type Problem, TEXTS, type Texts } from './texts.js'
  */
 export const createErrorPage =
   (service: string): ErrorPage =>
-  ({ status, message, fault }, { id, headers }) => {
+  ({ status, message, fault }, { id, headers }, form) => {
     const language = languageFor(headers['accept-language'])
     const texts = TEXTS[language]
-    const { title, message: general, advice } = problemOf(status, texts)
+    const { title, message: general, advice } = problemOf(status, form, texts)
     const special = fault ?? FAULTS[status]
     const body = page(
       language,
@@ -30,7 +31,14 @@ ${hasDeveloperLine(status) ? html`<p class="quiet">${texts.forDevelopers} <span 
 /** Whether the page for the status tells the authors of applications what is wrong. A 403 and a 5xx are no fault of theirs. */
 export const hasDeveloperLine = (status: number): boolean => status < 500 && status !== 403
 
-const problemOf = (status: number, { refused, otherSite, unavailable, failed }: Texts): Problem => {
+const problemOf = (status: number, form: PageForm, texts: Texts): Problem => {
+  const problem = problemOfStatus(status, texts)
+  if (form === 'page') return problem
+  const { refused, accountRefused } = texts
+  return problem === refused ? accountRefused : { ...problem, advice: accountRefused.advice }
+}
+
+const problemOfStatus = (status: number, { refused, otherSite, unavailable, failed }: Texts): Problem => {
   if (status === 403) return otherSite
   if (status === 503) return unavailable
   return status < 500 ? refused : failed

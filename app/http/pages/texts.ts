@@ -73,6 +73,12 @@ const ENGLISH = {
     message: 'The service failed.',
     advice: 'This is not your fault. Wait a moment, then go back to the application and start again from there.'
   },
+  /** A request of the account page that is not in order. Its advice is that of every error there. */
+  accountRefused: {
+    title: 'This request was refused',
+    message: 'Part of what was sent is missing, is unreadable or stands there twice.',
+    advice: 'Open the account page again, and start from there.'
+  },
   errorStatus: (service: string, status: number) => `${service}, error ${status}`,
   requestId: (id: Html) => html`Request ${id}`,
   forDevelopers: 'For developers:',
@@ -178,6 +184,11 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
       advice:
         'Das liegt nicht an Ihnen. Warten Sie einen Moment, gehen Sie dann zur Anwendung zurück und beginnen Sie dort noch einmal.'
     },
+    accountRefused: {
+      title: 'Diese Anfrage wurde abgelehnt',
+      message: 'Ein Teil dessen, was gesendet wurde, fehlt, ist unlesbar oder steht zweimal darin.',
+      advice: 'Öffnen Sie die Kontoseite noch einmal und beginnen Sie dort.'
+    },
     errorStatus: (service, status) => `${service}, Fehler ${status}`,
     requestId: id => html`Anfrage ${id}`,
     forDevelopers: 'Für Entwickler:',
@@ -276,6 +287,11 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
       message: 'Le service a rencontré une erreur.',
       advice:
         'Vous n’y êtes pour rien. Patientez un instant, puis revenez à l’application et recommencez à partir de là.'
+    },
+    accountRefused: {
+      title: 'Cette demande a été refusée',
+      message: 'Une partie de ce qui a été envoyé est absente, illisible ou présente deux fois.',
+      advice: 'Ouvrez de nouveau la page du compte et recommencez à partir de là.'
     },
     errorStatus: (service, status) => `${service}, erreur ${status}`,
     requestId: id => html`Requête ${id}`,
@@ -377,6 +393,11 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
       title: 'Algo ha salido mal aquí',
       message: 'Se ha producido un error en el servicio.',
       advice: 'No es culpa suya. Espere un momento, vuelva a la aplicación y empiece de nuevo desde allí.'
+    },
+    accountRefused: {
+      title: 'Se ha rechazado esta solicitud',
+      message: 'Una parte de lo enviado falta, es ilegible o está dos veces.',
+      advice: 'Abra de nuevo la página de la cuenta y empiece desde allí.'
     },
     errorStatus: (service, status) => `${service}, error ${status}`,
     requestId: id => html`Solicitud ${id}`,

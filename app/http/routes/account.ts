@@ -112,7 +112,7 @@ export const accountRoutes = (
       }
     )
   }
-  http.register(pageRoutes(routes, formRefusals))
+  http.register(pageRoutes(routes, 'account page'))
 
   http.get('/.well-known/change-password', { config: { operation: LEAD } }, async (_request, reply) =>
     reply.redirect(`${publicUrl()}/account`)

@@ -7,6 +7,7 @@ import { createErrorPage } from '../../../../app/http/pages/error-page.js'
 import { type Language, languageFor, pageHeaders } from '../../../../app/http/pages/layout.js'
 import { type LoginPage, loginPage } from '../../../../app/http/pages/login-page.js'
 import { TEXTS, type Texts } from '../../../../app/http/pages/texts.js'
+import type { PageForm } from '../../../../app/http/paths.js'
 import type { Fault } from '../../../../core/index.js'
 
 const SERVICE = { name: 'Heroes', signupUrl: undefined, resetUrl: undefined }
@@ -29,8 +30,10 @@ interface ErrorPageContent extends PageFailure {
   readonly requestId: string
 }
 
-const errorPage = ({ language, service, requestId: id, ...failure }: ErrorPageContent): string =>
-  createErrorPage(service)(failure, { id, headers: { 'accept-language': language } }).body
+const errorPage = (content: ErrorPageContent, form: PageForm = 'page'): string => {
+  const { language, service, requestId: id, ...failure } = content
+  return createErrorPage(service)(failure, { id, headers: { 'accept-language': language } }, form).body
+}
 
 const failure = {
   status: 400,
@@ -395,6 +398,7 @@ const everyPage = (language: Language): readonly string[] => {
     login({ language, failure: { username: '', retry } }),
     ...FAULTS.map(fault => errorPage({ ...failure, language, fault })),
     ...[400, 403, 405, 413, 500, 503].map(status => errorPage({ ...failure, language, status })),
+    errorPage({ ...failure, language }, 'account page'),
     codePage(language, 'x', 'curl'),
     refusalPage(language, 'x', ''),
     ...everyAccountPage(language)

@@ -170,6 +170,23 @@ t.test('a body of another type is 415, as everywhere outside /auth/, and the log
   }
 })
 
+t.test('an error of the account page speaks of the account, and of no link or application', async t => {
+  const { ask, post } = await createAccount({ bodyLimit: 2000 })
+  const answers = [
+    [400, await post('username=%zz')],
+    [403, await post(ADA, { 'sec-fetch-site': 'cross-site' })],
+    [405, await ask('/account', { method: 'DELETE' })],
+    [413, await post('x'.repeat(2001))]
+  ] as const
+  for (const [status, { statusCode, payload }] of answers) {
+    t.equal(statusCode, status)
+    t.match(payload, '<p>Open the account page again, and start from there.</p>')
+    t.notMatch(payload, /application|sign-in link/)
+  }
+  t.match(answers[0][1].payload, '<title>Error: This request was refused</title>')
+  t.match(answers[1][1].payload, 'Another website sent this form.')
+})
+
 t.test('what the page would repeat beyond 16 kB is a 400 page that repeats nothing', async t => {
   const { post } = await createAccount()
   const id = 'x'.repeat(1000)
