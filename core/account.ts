@@ -46,7 +46,7 @@ export const createAccountUseCases = (
     const wanted = newPassword === undefined ? undefined : requirePassword(newPassword, policy)
     const user = await login.admit(undefined, attempt, await login.find(attempt))
     if (user === undefined) throw accessDenied()
-    const { id, username, generation } = user
+    const { id, username, password, generation } = user
     const { address, network } = attempt
 
     const listOpen = (limit: number) => grants.listOpen(id, clock.now(), limit)
@@ -54,8 +54,13 @@ export const createAccountUseCases = (
     if (wanted !== undefined) {
       const hash = await passwords.hash(wanted, { address, network, priority: 'login' })
       const { count } = await listOpen(0)
-      // The password that was verified may have been replaced meanwhile.
-      if (!(await users.setPassword(username, hash, clock.now(), generation))) throw accessDenied()
+      const store = (verified: number) => users.setPassword(username, hash, clock.now(), verified)
+      if (!(await store(generation))) {
+        const now = await users.findByUsername(username)
+        // Logins that were ended meanwhile leave the password that was verified. Another password was not verified.
+        if (now?.id !== id || now.password.hash !== password.hash || !(await store(now.generation)))
+          throw accessDenied()
+      }
       events.emit({ event: 'user.password_changed', user: id, ...originAlone(attempt), reason: 'account' })
       ended = count
     } else {

@@ -178,6 +178,43 @@ t.test('a token whose grant ends while its user is looked up is invalid', async 
   await t.rejects(useCases.whoAmI((await logIn()).accessToken), { code: 'invalid_token' })
 })
 
+t.test('a new password is stored although all logins are ended while it is hashed', async t => {
+  await onEveryStore(t, async (t, stores) => {
+    const world = await createAccount(stores)
+    const { user, ports, policy, manage } = world
+    const meanwhile = createUseCases(
+      {
+        ...ports,
+        passwords: {
+          ...ports.passwords,
+          async hash(password, caller) {
+            await manage({ end: 'all' })
+            return ports.passwords.hash(password, caller)
+          }
+        }
+      },
+      policy
+    )
+    await meanwhile.manageAccount({ ...user, ...PLACE }, { newPassword: 'battery staple' })
+    t.ok(await manage({}, { password: 'battery staple' }))
+    await t.rejects(manage(), { code: 'access_denied' }, 'and the old one opens nothing')
+  })
+})
+
+t.test('of twenty changes of a password at once one is made, and nineteen are told that it is another', async t => {
+  await onEveryStore(t, async (t, stores) => {
+    const { manage, events } = await createAccount(stores, { loginAttempts: 0 })
+    events.length = 0
+    const changes = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, rival) => manage({ newPassword: `battery staple ${rival}` }))
+    )
+    t.equal(changes.filter(({ status }) => status === 'fulfilled').length, 1)
+    t.equal(events.filter(({ event }) => event === 'user.password_changed').length, 1)
+    const winner = changes.findIndex(({ status }) => status === 'fulfilled')
+    t.ok(await manage({}, { password: `battery staple ${winner}` }))
+  })
+})
+
 t.test('a password that an operator has set while its user changed it is not overwritten', async t => {
   await onEveryStore(t, async (t, stores) => {
     const world = await createAccount(stores)
