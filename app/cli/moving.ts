@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import { readFile, rename, rm, stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
@@ -59,9 +60,9 @@ export const movingCommands = ({ env, terminal, status, print }: CommandContext)
 
 /** Writes the tar, compressed, for the owner alone. A file of that name is replaced once the new one is whole. */
 const save = async (tar: AsyncIterable<Uint8Array>, file: string): Promise<void> => {
-  const part = `${file}.part`
+  // Another backup to the same file may be under way.
+  const part = `${file}.${randomUUID()}.part`
   try {
-    await rm(part, { force: true })
     await pipeline(tar, createGzip(), createWriteStream(part, { flags: 'wx', mode: 0o600, flush: true }))
     await rename(part, file)
   } catch (error) {

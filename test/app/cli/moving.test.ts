@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import t from 'tap'
 import { openServer } from '../../../adapters/postgres/database.js'
@@ -10,6 +10,7 @@ import { administer, heroes, ONE_LINE, openCommandLine, typing } from '../../sup
 import { madeFolder } from '../../support/embedded.js'
 import { createDatabase } from '../../support/postgres.js'
 import { temporaryFolder } from '../../support/process.js'
+import { signal } from '../../support/waiting.js'
 import { createWorld } from '../../support/world.js'
 
 const NOTHING = { scope: 0, hero: 0, user: 0, client: 0, grant: 0, code: 0, token: 0, known_login: 0 }
@@ -53,7 +54,6 @@ t.test('a backup is one file for its owner alone, and restore makes the same dat
   const folder = temporaryFolder(t)
   const file = join(folder, 'backup')
   writeFileSync(file, 'an earlier backup')
-  writeFileSync(`${file}.part`, 'what a killed one left')
   const saved = await heroes(`backup ${file} --json`, { DATA_DIR })
   t.strictSame(saved, { code: 0, stdout: `${JSON.stringify({ file, bytes: statSync(file).size })}\n`, stderr: '' })
   t.equal(process.platform === 'win32' || statSync(file).mode & 0o777, process.platform === 'win32' || 0o600)
@@ -97,10 +97,11 @@ t.test('a service gives a backup and refuses a copy, and a backup that fails lea
   mkdirSync(join(DATA_DIR, 'postgres'))
   t.teardown(await lockFolder(DATA_DIR))
   let crashes = false
-  async function* tar() {
+  const atOnce = async function* () {
     yield Buffer.from('a tar')
     if (crashes) throw new Error('the engine has crashed')
   }
+  let tar = atOnce
   const reached = { createUseCases: () => createUseCases(createWorld().ports), backup: async () => tar() }
   t.teardown(await listenForCommands(DATA_DIR, reached, { emit: () => {} }))
   const file = join(temporaryFolder(t), 'backup')
@@ -118,10 +119,26 @@ t.test('a service gives a backup and refuses a copy, and a backup that fails lea
     code: 1,
     stderr: /is in use by another process.*stop the service first\n$/
   })
+  const [begun, last] = [signal(), signal()]
+  tar = async function* () {
+    yield Buffer.from('a slow ')
+    begun.give()
+    await last.given
+    yield Buffer.from('tar')
+  }
+  const slow = heroes(`backup ${file}`, { DATA_DIR })
+  await begun.given
+  tar = atOnce
+  t.match(await heroes(`backup ${file}`, { DATA_DIR }), { code: 0 }, 'beside one that is under way')
+  t.strictSame(readFileSync(file), saved)
+  last.give()
+  t.match(await slow, { code: 0 })
+  t.equal(String(gunzipSync(readFileSync(file))), 'a slow tar')
+  t.match(await heroes(`backup ${file}`, { DATA_DIR }), { code: 0 })
   crashes = true
   t.match(await heroes(`backup ${file}`, { DATA_DIR }), { code: 1, stderr: ONE_LINE })
   t.strictSame(readFileSync(file), saved)
-  t.notOk(existsSync(`${file}.part`))
+  t.strictSame(readdirSync(dirname(file)), ['backup'], 'nothing of it is left')
 })
 
 t.test('copy moves a database into the one that its argument or stdin names, and says what it copied', async t => {
