@@ -75,9 +75,12 @@ const databaseOn = (driver: Driver, { onLookups }: Observer) => {
   /** Why there was no index of names when the schema was last prepared. */
   let lack: NameIndexLack | undefined
   let closed: Promise<void> | undefined
+  const check = createCheck(driver)
   const prepare = async (work: (driver: Driver) => Promise<void>): Promise<void> => {
     try {
       await work(driver)
+      // Where nothing is pending, a database that takes no writes has refused nothing so far.
+      await check()
       refusal = undefined
     } catch (error) {
       refusal = error
@@ -92,7 +95,6 @@ const databaseOn = (driver: Driver, { onLookups }: Observer) => {
     transaction: (transaction, work) => orRefuse(() => driver.transaction(transaction, work))
   }
   const lookups = createLookups(guarded, onLookups)
-  const check = createCheck(driver)
   return {
     stores: {
       heroes: createHeroStore(guarded, lookups),
@@ -110,7 +112,8 @@ const databaseOn = (driver: Driver, { onLookups }: Observer) => {
      * Applies pending migrations. After it has failed, the stores reject with the same error until it, or `requireSchema`,
      * succeeds. When several instances call it at once, one of them migrates and the others wait. Resolves with why there
      * is no index for parts of names; undefined where there is one, and for the embedded engine, which needs none. Rejects
-     * with an {@link UnfitDatabaseError} when the database's encoding is not UTF8, or a table is gone that was made.
+     * with an {@link UnfitDatabaseError} when the database's encoding is not UTF8, or a table is gone that was made, and with
+     * `unavailable` while it takes no writes.
      */
     async migrate() {
       await prepare(migrate)

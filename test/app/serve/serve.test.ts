@@ -9,7 +9,7 @@ import { heroes } from '../../support/command.js'
 import { startFakeServer } from '../../support/fake-server.js'
 import { holdFile, withHeldFiles } from '../../support/held-file.js'
 import { freePort, listenUntilEnd } from '../../support/ports.js'
-import { createDatabase } from '../../support/postgres.js'
+import { createDatabase, setDatabase } from '../../support/postgres.js'
 import {
   ask,
   firstClient,
@@ -173,6 +173,21 @@ t.test('a command waits until every host has had its time, and ends with exit co
     stdout: '',
     stderr: /^heroes: DATABASE_URL cannot be used: [^\n]+ no connection within 1 s\n$/
   })
+})
+
+t.test('a migrated database that takes no writes at the start is waited for, and reads wait too', async t => {
+  const { url: DATABASE_URL, drop } = await createDatabase()
+  t.teardown(drop)
+  t.match(await heroes('migrate', { DATABASE_URL }), { code: 0 })
+  await setDatabase(DATABASE_URL, 'set default_transaction_read_only = on')
+  t.match(await heroes('user list', { DATABASE_URL }), { code: 1, stderr: /the database takes no writes\n$/ })
+  const service = await serveProcess(t, { DATABASE_URL, PROTECT_HEROES: 'false', DRAIN_DELAY: '1' })
+  await service.until(/"level":40,[^\n]*"msg":"the database takes no writes;/)
+  for (const path of ['/health/ready', '/heroes']) t.match(await ask(service.url + path), { status: 503 }, path)
+  await setDatabase(DATABASE_URL, 'reset default_transaction_read_only')
+  await service.until(/"level":30,[^\n]*"msg":"the database takes writes"/)
+  t.match(await ask(`${service.url}/heroes`), { status: 200, body: '[]' })
+  t.equal(await service.stop(), 0)
 })
 
 t.test('KEEP_ALIVE_TIMEOUT is what answers say, and METRICS_HOST where the figures are', async t => {
