@@ -29,6 +29,11 @@ export interface Connection extends HostConnection {
    * dead; {@link LIMITS} has the usual time.
    */
   run(text: string, values: readonly Value[], silence?: number): Promise<unknown[][]>
+  /**
+   * Lets statements be planned anew where their plans are old. Outside transactions: inside, the isolation level could no
+   * longer be set.
+   */
+  renewPlans(): Promise<void>
   /** Waits for the running statement, at most a second, and ends the connection. */
   end(): Promise<void>
 }
@@ -107,13 +112,11 @@ export const openConnection = (hosts: Hosts, options: ConnectionOptions): Connec
     get idle() {
       return running === undefined
     },
-    async run(text, values, silence = LIMITS.silence) {
-      if (prepare && performance.now() > plansEndAt) {
-        plansEndAt = performance.now() + PLAN_LIFETIME
-        // It fails in a transaction that has failed, and then the plans live on for a while.
-        await send(DISCARD_PLANS, [], silence).catch(() => {})
-      }
-      return send(text, values, silence)
+    run: (text, values, silence = LIMITS.silence) => send(text, values, silence),
+    async renewPlans() {
+      if (!prepare || performance.now() <= plansEndAt) return
+      plansEndAt = performance.now() + PLAN_LIFETIME
+      await send(DISCARD_PLANS, [], LIMITS.silence)
     },
     drop,
     async end() {

@@ -80,6 +80,7 @@ export const createPool = (size: number, open: () => Connection) => {
       const connection = hasConnectionFor(name) ? claim(name) : await waitForConnection(call, until)
       try {
         await connection.opened
+        await connection.renewPlans()
         if (performance.now() >= until) throw tooLate()
         // Not after a lost connection: the work may have taken effect.
         const result = await retrying(isRolledBack, () => work(connection))

@@ -10,6 +10,7 @@ t.test('a thousand calls whose time is over do not hold up the one behind them',
     idle: true,
     drop() {},
     run: async () => [],
+    async renewPlans() {},
     async end() {}
   }
   const pool = createPool(1, () => connection)

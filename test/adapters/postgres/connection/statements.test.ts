@@ -241,9 +241,23 @@ t.test('what was planned for an empty table is planned anew once the table has r
   t.ok((await planOf(LOOK_UP)).includes(BY_KEY), 'a look-up reads by the key even so')
   t.notOk((await planOf(JOIN)).includes(BY_KEY), 'a join reads the whole table')
   await sql`insert into item select i, i from generate_series(1, 1000) i`
-  while (!(await planOf(JOIN)).includes(BY_KEY)) await sleep(10)
+  while (!(await planOf(JOIN)).includes(BY_KEY)) {
+    await sleep(10)
+    await connection.renewPlans()
+  }
   t.same(await connection.run(JOIN, ['{7}']), [[7]])
   await connection.end()
+})
+
+t.test('a transaction sets its isolation level, however old the plans of its connection are', async t => {
+  const { driver } = await openHeroes(t, { pool: 1 })
+  await driver.transaction({ name: 'test', patient: true }, async run => {
+    const { now } = performance
+    const later = t.intercept(performance, 'now', { value: () => now.call(performance) + 5000 })
+    await run('set transaction isolation level repeatable read', [])
+    later.restore()
+    t.strictSame(Array.from(await run('show transaction_isolation', [])), [['repeatable read']])
+  })
 })
 
 t.test('an invalid date fails its own statement and no other', async t => {
