@@ -53,7 +53,7 @@ export const firstLines = <Facts>(lines: readonly Line<Facts>[], facts: Facts): 
 /** What is said of a database without an index for parts of the names of heroes. */
 export const lacksNameIndex = ({ reason, remedy }: { readonly reason: string; readonly remedy: string }): Finding => ({
   check: 'pg_trgm',
-  ...risky(`every hero is read to find a part of a name: ${reason}`, remedy)
+  ...risky(`every hero is read to find a part of a name: ${reason}`, `${remedy}; then restart the service`)
 })
 
 type All = Settings & Settings['policy'] & { readonly cores: number }
