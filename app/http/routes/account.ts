@@ -33,7 +33,12 @@ const CHANGE: Operation = {
   headers: language,
   form: Type.Object({
     ...loginFields,
-    end: optionalText('The id of a login to end. It may be repeated.', 'Zk3Vq0pTn8LwYc5RbXs7HdJf2MgKa9Ue'),
+    end: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'The ids of logins to end, each as a parameter of its own.',
+        examples: [['9b1b73d6-3d1c-4c94-8a0e-5f7d2b6c1e42']]
+      })
+    ),
     end_all: optionalText('Of any value: every login ends.', 'yes'),
     new_password: optionalSecret('The new password, which ends every login.', 'battery staple')
   }),
