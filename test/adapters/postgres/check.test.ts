@@ -51,9 +51,10 @@ t.test(
     await setDatabase(url, 'set default_transaction_read_only = on')
     await check().catch(() => {})
     await t.rejects(check(), { ...UNAVAILABLE, cause: { code: '25006' } })
-    await requireSchema()
+    await t.rejects(requireSchema(), { ...UNAVAILABLE, cause: { code: '25006' } }, 'at the start as well')
     await setDatabase(url, 'reset default_transaction_read_only')
-    await check().catch(() => {})
+    await requireSchema().catch(() => {})
+    await requireSchema()
     await check()
 
     await execute(url, 'alter table heroes_migration rename column hash to digest')
