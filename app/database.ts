@@ -12,7 +12,7 @@ export interface Database {
    * Applies pending migrations. After it has failed, the stores reject with the same error until it, or
    * {@link requireSchema}, succeeds. When several instances call it at once, one of them applies the migrations and the
    * others wait. Resolves with why there is no index by which heroes are found by a part of their name; undefined where
-   * there is one, or none is needed.
+   * there is one, or none is needed. Rejects with `unavailable` while the database takes no writes.
    */
   migrate(): Promise<NameIndexLack | undefined>
   /** Resolves as {@link migrate} does, and changes nothing. Rejects when a migration is pending. */

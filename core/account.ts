@@ -56,10 +56,10 @@ export const createAccountUseCases = (
       const { count } = await listOpen(0)
       const store = (verified: number) => users.setPassword(username, hash, clock.now(), verified)
       if (!(await store(generation))) {
-        const now = await users.findByUsername(username)
         // Logins that were ended meanwhile leave the password that was verified. Another password was not verified.
-        if (now?.id !== id || now.password.hash !== password.hash || !(await store(now.generation)))
-          throw accessDenied()
+        const now = await users.findByUsername(username)
+        const isVerified = now?.id === id && now.password.hash === password.hash
+        if (!isVerified || !(await store(now.generation))) throw accessDenied()
       }
       events.emit({ event: 'user.password_changed', user: id, ...originAlone(attempt), reason: 'account' })
       ended = count

@@ -2,7 +2,7 @@ import type { FastifyContextConfig, FastifyInstance, FastifyRequest, RouteOption
 
 /**
  * `json` is `{"error": text}`, `oauth` the object of RFC 6749 section 5.2, `page` a page for a person who signs in somewhere,
- * and `account page` one for a person who looks at the own account.
+ * and `account page` one for a person who looks at their own account.
  */
 export type ErrorForm = 'json' | 'oauth' | PageForm
 export type PageForm = 'page' | 'account page'
