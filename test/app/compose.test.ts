@@ -1,7 +1,9 @@
 import t from 'tap'
 import { compose } from '../../app/compose.js'
 import { readSettings } from '../../app/settings/settings.js'
+import { heroes } from '../support/command.js'
 import { madeFolder } from '../support/embedded.js'
+import { startFakeServer } from '../support/fake-server.js'
 import { createDatabase } from '../support/postgres.js'
 
 t.test(
@@ -27,3 +29,23 @@ t.test(
     }
   }
 )
+
+t.test('a command waits until every host has had its time, and ends with exit code 1 when none answers', async t => {
+  const { url, drop } = await createDatabase()
+  t.teardown(drop)
+  const there = new URL(url)
+  const silent = await Promise.all(Array.from({ length: 4 }, () => startFakeServer(t)))
+  for (const server of silent) server.silent = true
+  const places = silent.map(({ address: { host, port } }) => `${host}:${port}`)
+  const withHosts = (hosts: readonly string[]) => `${url.replace(there.host, hosts.join())}?connect_timeout=1`
+  const [found, none] = await Promise.all([
+    heroes('client list', { DATABASE_URL: withHosts([...places, there.host]) }),
+    heroes('client list', { DATABASE_URL: withHosts(places.slice(0, 2)) })
+  ])
+  t.match(found, { code: 0, stderr: '' })
+  t.match(none, {
+    code: 1,
+    stdout: '',
+    stderr: /^heroes: DATABASE_URL cannot be used: [^\n]+ no connection within 1 s\n$/
+  })
+})

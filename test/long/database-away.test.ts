@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { heroes } from '../support/command.js'
 import { startFakeServer } from '../support/fake-server.js'
 import { createDatabase, setDatabase, startServer } from '../support/postgres.js'
 import { ask, serveProcess } from '../support/process.js'
@@ -101,4 +102,19 @@ t.test('what a server refuses the service for ends a start that has waited, work
     t.equal(await ended, 1)
     t.match(output(), /^heroes: DATABASE_URL cannot be used: the database cannot be reached: [^\n]+\n$/m)
   }
+})
+
+t.test('a migrated database that takes no writes at the start is waited for, and reads wait too', async t => {
+  const { url: DATABASE_URL, drop } = await createDatabase()
+  t.teardown(drop)
+  t.match(await heroes('migrate', { DATABASE_URL }), { code: 0 })
+  await setDatabase(DATABASE_URL, 'set default_transaction_read_only = on')
+  t.match(await heroes('user list', { DATABASE_URL }), { code: 1, stderr: /the database takes no writes\n$/ })
+  const service = await serveProcess(t, { DATABASE_URL, PROTECT_HEROES: 'false', DRAIN_DELAY: '1' })
+  await service.until(/"level":40,[^\n]*"msg":"the database takes no writes;/)
+  for (const path of ['/health/ready', '/heroes']) t.match(await ask(service.url + path), { status: 503 }, path)
+  await setDatabase(DATABASE_URL, 'reset default_transaction_read_only')
+  await service.until(/"level":30,[^\n]*"msg":"the database takes writes"/)
+  t.match(await ask(`${service.url}/heroes`), { status: 200, body: '[]' })
+  t.equal(await service.stop(), 0)
 })

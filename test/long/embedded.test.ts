@@ -1,5 +1,7 @@
 import { type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
@@ -7,6 +9,7 @@ import { openEmbedded } from '../../adapters/postgres/database.js'
 import { madeFolder } from '../support/embedded.js'
 import { PROGRAM } from '../support/process.js'
 
+const windows = process.platform === 'win32'
 const EVERY = { nameContains: undefined, after: undefined, limit: undefined }
 
 /** Starts a process that opens the folder and stores heroes, one after the other, until it is killed. */
@@ -82,4 +85,18 @@ t.test('a database without room to open is refused, and opens once there is room
   const { stores, close } = await openEmbedded(folder)
   t.ok((await stores.heroes.list(EVERY)).length >= 20)
   await close()
+})
+
+t.test('a database that was left half made is made anew', async t => {
+  const folder = join(t.testdir({ new: { folder: { 'postgres.new': { PG_VERSION: '18' } } } }), 'new', 'folder')
+  const { migrate, check, stores, close } = await openEmbedded(folder)
+  await migrate()
+  await check()
+  await stores.heroes.insert({ name: 'Starling' })
+  await close()
+  t.equal(
+    windows || statSync(join(folder, 'postgres')).mode & 0o077,
+    windows || 0,
+    "and is its owner's alone from the start"
+  )
 })

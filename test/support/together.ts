@@ -9,11 +9,7 @@ const ALONE = [
   'test/adapters/postgres/contract-postgres.test.ts',
   'test/adapters/postgres/contract-embedded.test.ts',
   'test/app/serve/output.test.ts',
-  'test/app/serve/workers.test.ts',
   'test/adapters/postgres/postgres.test.ts',
-  'test/adapters/postgres/outage.test.ts',
-  'test/app/serve/metrics.test.ts',
-  'test/app/cli/terminal.test.ts',
   'test/examples/hosts.test.ts'
 ]
 

@@ -1,5 +1,6 @@
 // What goes over a connection: bytes that a test writes itself, answers that it reads itself, and types of bodies.
 
+import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
 export const JSON_TYPE = { 'content-type': 'application/json' }
@@ -28,6 +29,13 @@ export const dial = (url: string, { allowHalfOpen = false } = {}): Connection =>
   // A test that ends the connection itself need not await its end.
   closed.catch(() => {})
   return { socket, received: () => received, closed }
+}
+
+/** A connection that the server's system has accepted. */
+export const dialOpen = async (url: string): Promise<Connection> => {
+  const connection = dial(url)
+  await once(connection.socket, 'connect')
+  return connection
 }
 
 /** The parts of one answer. The names of the headers are in lower case. */

@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { createDrain } from '../../../app/serve/drain.js'
 import { createTestHttp } from '../../support/http.js'
 import { signal } from '../../support/waiting.js'
-import { dial } from '../../support/wire.js'
+import { dial, dialOpen } from '../../support/wire.js'
 
 /** Of the timers that the drain sets, the test itself runs the one that cuts off, or never does. */
 const holdCutOff = (t: Test): (() => void) => {
@@ -84,8 +84,7 @@ const serveOnce = async () => {
 t.test('connections on which no head is complete are closed as idle ones are, before the cut-off', async t => {
   const { drain, url, used } = await serveOnce()
   used.socket.write('GET / HTTP/1.1\r\n')
-  const unused = dial(url)
-  await once(unused.socket, 'connect')
+  const unused = await dialOpen(url)
   const [blank, half] = [dial(url), dial(url)]
   blank.socket.write('\r\n')
   half.socket.write('GET / HTTP/1.1\r\nhost: a\r\n')
@@ -99,8 +98,7 @@ t.test(
   'a request that has arrived when idle connections are closed is answered, although the service has yet to read it',
   async t => {
     const { http, drain, url, used } = await serveOnce()
-    const unused = dial(url)
-    await once(unused.socket, 'connect')
+    const unused = await dialOpen(url)
 
     const drained = drain()
     while (http.server.listening) await setImmediate()

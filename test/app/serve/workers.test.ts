@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { createServer } from 'node:net'
 import t from 'tap'
 import { serve } from '../../../app/serve/serve.js'
@@ -9,7 +8,7 @@ import { heroes } from '../../support/command.js'
 import { listenUntilEnd } from '../../support/ports.js'
 import { createDatabase } from '../../support/postgres.js'
 import { ask, serveProcess, startProcess } from '../../support/process.js'
-import { dial } from '../../support/wire.js'
+import { dialOpen } from '../../support/wire.js'
 import { linesOf, workersOf } from '../../support/workers.js'
 
 const { url: DATABASE_URL, drop } = await createDatabase()
@@ -42,8 +41,7 @@ t.test('workers share the port, one that ends is replaced, and all have one log 
   t.equal(await answered(10), 10)
   t.equal(await counted(), 70, 'also what one that has ended told last')
 
-  const silent = dial(`http://127.0.0.1:${metricsPort}`)
-  await once(silent.socket, 'connect')
+  const silent = await dialOpen(`http://127.0.0.1:${metricsPort}`)
   t.equal(await service.stop(), 0, 'also while a connection to METRICS_PORT has sent nothing')
   await silent.closed
   const lines = linesOf(service)
