@@ -1,11 +1,21 @@
 // Stores for tests of rules that hold whatever the store is.
 
-import type { Test } from 'tap'
+import t, { type Test } from 'tap'
 import { createMemoryStores } from '../../adapters/memory/stores.js'
+import { empty } from '../contract/records.js'
 import type { Stores } from './world.js'
 
-/** Opens the stores of a new PostgreSQL database with a pool of ten. Both are removed when the test ends. */
-export const openStores = async (t: Test): Promise<Stores> => {
+let opened: Promise<Stores> | undefined
+
+/** Empties the stores of a PostgreSQL database with a pool of ten, which the process makes at the first call. */
+export const emptyStores = async (): Promise<Stores> => {
+  opened ??= openStores()
+  const stores = await opened
+  await empty(stores)
+  return stores
+}
+
+const openStores = async (): Promise<Stores> => {
   // Imported here, as a run over memory alone is not to wait for it.
   const [{ openServer }, { createDatabase }] = await Promise.all([
     import('../../adapters/postgres/database.js'),
@@ -24,5 +34,5 @@ export const openStores = async (t: Test): Promise<Stores> => {
 /** Runs a test on the stores in memory, and where the run has a server, as `npm test` does, on those of {@link openStores}. */
 export const onEveryStore = async (t: Test, run: (t: Test, stores: Stores) => Promise<void>): Promise<void> => {
   await t.test('on memory', t => run(t, createMemoryStores()))
-  if (process.env.TEST_DATABASE_URL) await t.test('on PostgreSQL', async t => run(t, await openStores(t)))
+  if (process.env.TEST_DATABASE_URL) await t.test('on PostgreSQL', async t => run(t, await emptyStores()))
 }

@@ -3,7 +3,7 @@ import t from 'tap'
 import { inBatches } from '../../../adapters/postgres/batches.js'
 import { StatementError, unavailable } from '../../../adapters/postgres/connection/errors.js'
 import { DomainError } from '../../../core/index.js'
-import { openStores } from '../../support/stores.js'
+import { emptyStores } from '../../support/stores.js'
 import { ADA, addClient, blankRequest, createWorld } from '../../support/world.js'
 
 /** Squares numbers, and records which of them shared a statement. A negative number fails its whole statement. */
@@ -139,7 +139,7 @@ t.test('an item that has waited for four seconds is rejected and not sent', asyn
 })
 
 t.test('whichever items share a statement, each gets exactly the result that it would get alone', async t => {
-  const world = createWorld({ stores: await openStores(t) })
+  const world = createWorld({ stores: await emptyStores() })
   const { useCases, ports } = world
   const { heroes, grants, tokens } = ports
   const client = await addClient(world, 'gatherer')
