@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { createUseCases, DomainError } from '../../core/index.js'
+import { signal, turns } from '../support/waiting.js'
 import { ADA, addClient, blankRequest, createWorld, type World } from '../support/world.js'
 
 const FROM = '192.0.2.1'
@@ -93,18 +93,19 @@ t.test('a login is answered when it is stored that it has succeeded, and fails w
     page: () => useCases.authorize(authorization, attempt)
   }
   for (const [name, logIn] of Object.entries(logins)) {
-    let store = (): void => {}
-    untilStored = () =>
-      new Promise(resolve => {
-        store = resolve
-      })
+    const [begun, stored] = [signal(), signal()]
+    untilStored = () => {
+      begun.give()
+      return stored.given
+    }
     let answered = false
     const answer = logIn().then(() => {
       answered = true
     })
-    await sleep(50)
+    await begun.given
+    await turns(5)
     t.notOk(answered, name)
-    store()
+    stored.give()
     await answer
     untilStored = () => Promise.reject(new DomainError('unavailable', 'away'))
     await t.rejects(logIn(), { code: 'unavailable' }, name)
