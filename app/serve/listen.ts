@@ -19,7 +19,8 @@ export const listen = async (
   const url = await http.listen({ host: await resolveHost(host, ofHost), port }).catch((error: unknown) => {
     throw unusable(error, /^E(?:ADDRINUSE|ACCES)$/.test(Object(error).code) ? ofPort : ofHost)
   })
-  return Number(new URL(url).port)
+  // The URL has no port where it is that of http.
+  return port === 0 ? Number(new URL(url).port) : port
 }
 
 /** A port on which nobody listens. Rejects with an {@link UnusableSettingError} that names `HOST`. */

@@ -1,6 +1,8 @@
 import { createServer } from 'node:net'
 import t from 'tap'
+import { listen } from '../../../app/serve/listen.js'
 import { heroes } from '../../support/command.js'
+import { createTestHttp } from '../../support/http.js'
 import { freePort, listenUntilEnd } from '../../support/ports.js'
 import { ask, keptConnection, logInAtFirst, serveProcess } from '../../support/process.js'
 import { dial, dialOpen } from '../../support/wire.js'
@@ -65,6 +67,14 @@ t.test(
     }
   }
 )
+
+t.test('the port that URLs leave out is told as any other', async t => {
+  const http = createTestHttp()
+  t.teardown(() => http.close())
+  // Only a privileged process may listen there.
+  t.intercept(http, 'listen', { value: async () => 'http://127.0.0.1' })
+  t.equal(await listen(http, 'localhost', 80), 80)
+})
 
 t.test('what the parser refuses has a line of the log, and is counted', async t => {
   const { url, until, stop } = await serveProcess(t, { DATABASE_URL: 'memory:', METRICS_PORT: '0' })
