@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
@@ -52,6 +52,21 @@ t.test('a worker that is still starting when the service is asked to end ends as
   await service.until(/"worker":1,"msg":"shutting down"/)
   release(certificate)
   t.equal(await service.ended, 0)
+})
+
+t.test('a worker whose settings cannot be read ends, and is tried again until they can', async t => {
+  const file = join(temporaryFolder(t), 'url')
+  writeFileSync(file, DATABASE_URL)
+  const { DATABASE_URL: _, ...others } = env
+  const service = await serveProcess(t, { ...others, DATABASE_URL_FILE: file })
+  const workers = await workersOf(service, 2)
+  renameSync(file, `${file}.away`)
+  process.kill(Number(workers.get(2)), 'SIGKILL')
+  await service.until(/"worker":2,"code":2,/)
+  renameSync(`${file}.away`, file)
+  const after = await workersOf(service, 3)
+  t.equal(after.get(1), workers.get(1))
+  t.equal(await service.stop(), 0)
 })
 
 t.test('workers that take the place of others while the database is away answer 503 until it is back', async t => {
