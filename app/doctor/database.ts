@@ -212,7 +212,7 @@ const OUTAGES: readonly (readonly [codes: RegExp, message: string, advice: strin
     'writes'
   ],
   [
-    /^(?:ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/,
+    /^(?:ERR_TLS_|ERR_SSL_|CERT_|CRL_|DEPTH_ZERO_|ERROR_IN_|HOSTNAME_|INVALID_|PATH_LENGTH_|SELF_SIGNED_|UNABLE_TO_|UNSPECIFIED)/,
     "the server's certificate is not trusted",
     "name its authority's file in sslrootcert, and the host in DATABASE_URL as the certificate does",
     'TLS'

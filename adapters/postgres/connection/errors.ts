@@ -55,11 +55,16 @@ export const mayDependOnEncryption = (error: unknown): boolean =>
  * True when a server answers and refuses to be connected to, or TLS with it fails, for a reason that does not pass by itself:
  * the role or its password (28), the database (3D000), a privilege (42501), a certificate, a pooler that cannot be used.
  */
-export const isRefusal = (error: unknown): boolean =>
-  REFUSAL.test(String(codeOf(error instanceof DomainError ? error.cause : error)))
+export const isRefusal = (error: unknown): boolean => {
+  const cause = error instanceof DomainError ? error.cause : error
+  const code = String(codeOf(cause))
+  return REFUSAL.test(code) || (cause instanceof EncryptionError && !LOST.test(code))
+}
 
-const REFUSAL =
-  /^(?:28...$|3D000$|42501$|SASL_SIGNATURE_MISMATCH|PREPARED_STATEMENTS_LOST|EPROTO|ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/
+const REFUSAL = /^(?:28...$|3D000$|42501$|SASL_SIGNATURE_MISMATCH|PREPARED_STATEMENTS_LOST|EPROTO|ERR_TLS_|ERR_SSL_)/
+
+/** Codes of a connection that was lost: postgres.js's and Node's. */
+const LOST = /^(?:CONNECTION_|E(?!RR_|PROTO$))/
 
 /** True when what answers does not take the parameters of a connection (08P01), as poolers do not. */
 export const refusesParameters = (error: unknown): boolean => sqlstateOf(error) === '08P01'

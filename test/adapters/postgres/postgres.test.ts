@@ -5,7 +5,13 @@ import { inspect } from 'node:util'
 import { getTableConfig } from 'drizzle-orm/pg-core'
 import postgres from 'postgres'
 import t, { type Test } from 'tap'
-import { StatementError, translate } from '../../../adapters/postgres/connection/errors.js'
+import {
+  EncryptionError,
+  isRefusal,
+  StatementError,
+  translate,
+  unavailable
+} from '../../../adapters/postgres/connection/errors.js'
 import { TYPES } from '../../../adapters/postgres/connection/postgres-js.js'
 import { openServer } from '../../../adapters/postgres/database.js'
 import { lockTables } from '../../../adapters/postgres/migrations.js'
@@ -79,6 +85,15 @@ t.test('an error that means that the database cannot be reached is unavailable, 
   t.match(translate({ name: 'ErrnoError', errno: 44 }).message, /errno: 44/, 'an object that is not an Error is shown')
   const known = new DomainError('unavailable', 'known')
   t.equal(translate(known), known)
+})
+
+t.test('TLS that fails is a refusal, whatever the reason, unless the connection was lost', async t => {
+  for (const code of ['INVALID_PURPOSE', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'EPROTO', 'ERR_TLS_CERT_ALTNAME_INVALID']) {
+    t.ok(isRefusal(unavailable(new EncryptionError('why', code))), code)
+  }
+  for (const code of ['CONNECTION_CLOSED', 'ECONNRESET', 'EPIPE']) {
+    t.notOk(isRefusal(unavailable(new EncryptionError('why', code))), code)
+  }
 })
 
 t.test('an error contains neither the values nor the text of the statement', async t => {

@@ -476,6 +476,7 @@ t.test('why a server cannot be used is told by the code of its error, with the s
     ['57P03', 'server', /starting/],
     ['25006', 'writes', /standby or read-only/],
     ['SELF_SIGNED_CERT_IN_CHAIN', 'TLS', /certificate is not trusted/],
+    ['INVALID_PURPOSE', 'TLS', /certificate is not trusted/],
     ['08P01', 'DATABASE_PREPARE', /refuses prepared statements, `options`, the role/],
     ['26000', 'DATABASE_PREPARE', /carries no prepared statements/],
     ['ECONNRESET', 'server', /ends the connection/],
