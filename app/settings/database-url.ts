@@ -106,7 +106,7 @@ export const databaseUrl = (text: string): ServerUrl | 'memory:' => {
   )
   // After the hosts: without a host behind it, a password with a `?` is read as a port and the name of a parameter.
   for (const [name, given] of parameters) requireParameter(name, given)
-  if (hosts.length > 1 && givenUserInfo?.includes('@')) {
+  if (givenUserInfo?.includes('@') && (hosts.length > 1 || /[,$]/.test(givenUserInfo))) {
     throw new Error("is no URL: in a user name or password '@' is written %40")
   }
   const options = parameters.filter(([name]) => name === 'options')

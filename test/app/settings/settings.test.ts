@@ -408,6 +408,8 @@ t.test('the refusal of a DATABASE_URL repeats nothing of it', async t => {
     ['postgres://u:hunter2@h h/d', HOST],
     ['postgres://u:hunter2@h1,/d', HOST],
     ['postgres://u:hunt@er2@h1,h2/d', "is no URL: in a user name or password '@' is written %40"],
+    ['postgres://u:hunt@er,2@h/d', "is no URL: in a user name or password '@' is written %40"],
+    ['postgres://u:hunt@er$&2@h/d', "is no URL: in a user name or password '@' is written %40"],
     ['postgres://u:hunter2@h/d?host=a,b&port=1,2,3', 'has not as many ports as hosts']
   ]
   for (const [DATABASE_URL, reason] of refused) {
