@@ -3,7 +3,7 @@ import type { Hero, NewHero } from '../../core/model.js'
 import type { HeroStore } from '../../core/ports.js'
 import { inBatches } from './batches.js'
 import type { Driver } from './connection/driver.js'
-import { isDuplicate } from './connection/errors.js'
+import { isDuplicate, isLocked } from './connection/errors.js'
 import { inOrder, insertAlone } from './long-writes.js'
 import type { Lookups } from './lookups.js'
 import { usesIndex } from './name-index.js'
@@ -30,6 +30,8 @@ const REPLACE = `
 update hero set (${rows.names}) = (select ${rows.values} from ${rows.from})
 where id = $${rows.next}
 returning ${hero.text}`
+
+const TAKEN = 'select true from hero where name = $1 and id <> $2'
 
 const LIST = `select ${hero.text} from hero where id > $1 order by id limit $2`
 
@@ -87,6 +89,8 @@ export const createHeroStore = (
       return replaced && hero.read(replaced)
     } catch (error) {
       if (isDuplicate(error)) return 'taken'
+      // Two heroes that take each other's names wait for each other, and the limit on locks ends one or both.
+      if (isLocked(error) && (await anyRow(write(TAKEN, [replacement.name, id])))) return 'taken'
       throw error
     }
   },

@@ -308,6 +308,18 @@ export const heroContract = (test: TestFunction, createStores: CreateStores): vo
     same(await heroes.list(EVERY), [first, second])
   })
 
+  test("when two heroes take each other's names at once, both are refused", async () => {
+    const { heroes } = await createStores()
+    const [first, second] = await Promise.all([heroes.insert(heroNamed('Narco')), heroes.insert(heroNamed('Magma'))])
+    for (let round = 0; round < 50; round++) {
+      const answers = await Promise.all([
+        heroes.replace(first?.id ?? 0, heroNamed('Magma')),
+        heroes.replace(second?.id ?? 0, heroNamed('Narco'))
+      ])
+      same(answers, ['taken', 'taken'])
+    }
+  })
+
   test('when twenty heroes are renamed to one name at once, exactly one gets it', async () => {
     const { heroes } = await createStores()
     const inserted = await insertAll(

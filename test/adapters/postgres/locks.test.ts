@@ -288,6 +288,24 @@ t.test('an attempt on a full window waits for no lock on it, and takes none', as
   t.strictSame(await rows(), before)
 })
 
+t.test(
+  'a new name that another hero has is told as taken, and a free one as unavailable, while the heroes are locked',
+  async t => {
+    const { url, drop } = await createDatabase()
+    t.teardown(drop)
+    const sql = postgres(url, { max: 1 })
+    t.teardown(() => sql.end())
+    const { stores, migrate, close } = await openServer(url, SETTINGS)
+    t.teardown(close)
+    await migrate()
+    const [first] = await Promise.all(['Narco', 'Magma'].map(name => stores.heroes.insert({ name })))
+    const letGo = await hold(sql, 'select from hero for update')
+    t.equal(await stores.heroes.replace(first?.id ?? 0, { name: 'Magma' }), 'taken')
+    await t.rejects(stores.heroes.replace(first?.id ?? 0, { name: 'Dynama' }), { code: 'unavailable' })
+    await letGo()
+  }
+)
+
 t.test('a hero is stored while tokens and grants are locked', async t => {
   const { one, sql } = await openTwo(t)
   const letGo = await hold(sql, 'lock table token, "grant"')
