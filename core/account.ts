@@ -1,9 +1,10 @@
 import { aboutGrant, originAlone } from './events.js'
+import { secondsAfter } from './instants.js'
 import type { Login, LoginAttempt } from './login.js'
 import type { OpenLogin } from './model.js'
-import type { Policy } from './policy.js'
+import { type Policy, REQUEST_SECONDS } from './policy.js'
 import type { AllPorts } from './ports.js'
-import { accessDenied } from './refusals.js'
+import { accessDenied, tooManyHashes } from './refusals.js'
 import { requirePassword } from './users.js'
 
 /** What a user wants to be done. Nothing is, where every key is absent or undefined. */
@@ -43,6 +44,7 @@ export const createAccountUseCases = (
   login: Login
 ): AccountUseCases => ({
   async manageAccount(attempt, { end = [], newPassword } = {}) {
+    const begunAt = clock.now()
     const wanted = newPassword === undefined ? undefined : requirePassword(newPassword, policy)
     const user = await login.admit(undefined, attempt, await login.find(attempt))
     if (user === undefined) throw accessDenied()
@@ -52,7 +54,10 @@ export const createAccountUseCases = (
     const listOpen = (limit: number) => grants.listOpen(id, clock.now(), limit)
     let ended = 0
     if (wanted !== undefined) {
-      const hash = await passwords.hash(wanted, { address, network, priority: 'login' })
+      // The password was right, which makes the login a known one.
+      const hash = await passwords.hash(wanted, { address, network, priority: 'known_login' })
+      // Two hashes may have waited for longer than a request may take. Nothing changes behind a request that was refused.
+      if (clock.now() > secondsAfter(begunAt, REQUEST_SECONDS - 1)) throw tooManyHashes()
       const { count } = await listOpen(0)
       const store = (verified: number) => users.setPassword(username, hash, clock.now(), verified)
       if (!(await store(generation))) {

@@ -244,3 +244,32 @@ t.test('a password that an operator has set while its user changed it is not ove
     t.ok(await useCases.manageAccount({ ...operators, ...PLACE }))
   })
 })
+
+t.test(
+  'a new password that was hashed too late for its request is not stored, and the login is a known one',
+  async t => {
+    const { user, ports, policy, clock, manage, logIn, isOpen } = await createAccount(createWorld().ports)
+    const login = await logIn()
+    let late = 4.001
+    const busy = createUseCases(
+      {
+        ...ports,
+        passwords: {
+          ...ports.passwords,
+          hash(password, caller) {
+            t.equal(caller?.priority, 'known_login')
+            clock.advance(late)
+            return ports.passwords.hash(password, caller)
+          }
+        }
+      },
+      policy
+    )
+    const change = () => busy.manageAccount({ ...user, ...PLACE }, { newPassword: 'battery staple' })
+    await t.rejects(change(), { code: 'overloaded' })
+    t.ok(await isOpen(login))
+    t.ok(await manage(), 'the old password opens')
+    late = 4
+    t.ok(await change())
+  }
+)
