@@ -17,6 +17,7 @@ export interface AccountChanges {
 
 /** A user's logins, after the changes. */
 export interface Account {
+  readonly userId: number
   readonly username: string
   /** How many logins were ended. */
   readonly ended: number
@@ -83,6 +84,6 @@ export const createAccountUseCases = (
     const logins = await Promise.all(
       open.map(async each => ({ ...each, clientName: (await clients.find(each.grant.clientId))?.name }))
     )
-    return { username, ended, logins, others: count - logins.length }
+    return { userId: id, username, ended, logins, others: count - logins.length }
   }
 })

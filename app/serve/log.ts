@@ -60,6 +60,11 @@ export const createLog = (level: string, given?: DestinationStream, worker?: num
         note(callers, { ...origin, user: user.id })
         return user
       },
+      async manageAccount(attempt, changes) {
+        const account = await useCases.manageAccount(attempt, changes)
+        note(callers, { requestId: attempt.requestId, user: account.userId })
+        return account
+      },
       async authenticateClient(candidates, origin) {
         const client = await useCases.authenticateClient(candidates, origin)
         note(callers, { ...origin, client: client.id })

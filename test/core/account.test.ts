@@ -32,7 +32,7 @@ const createAccount = async (stores: Stores, policy = {}) => {
 t.test('a user sees the open logins: by which client, since when, when refreshed and for what', async t => {
   await onEveryStore(t, async (t, stores) => {
     const { manage, logIn, clock, client, useCases, user } = await createAccount(stores)
-    t.strictSame(await manage(), { username: user.username, ended: 0, logins: [], others: 0 })
+    t.has(await manage(), { username: user.username, ended: 0, logins: [], others: 0 })
     const began = clock.now()
     const { refreshToken } = await logIn()
     clock.advance(60)

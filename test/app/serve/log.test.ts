@@ -79,6 +79,7 @@ t.test('the line of a request has its address, and the client and the user where
     robot: origin =>
       emit({ event: 'token.issued', reason: 'client_credentials', client: 'robot', user: undefined, grant, ...origin }),
     me: origin => named.whoAmI(accessToken, origin),
+    account: origin => named.manageAccount({ ...ADA, ...origin }),
     introspect: origin => named.authenticateClient([{ id: client.id, secret: SECRET }], origin)
   }
   http.get<{ Params: { what: string } }>('/:what', async request => {
@@ -97,6 +98,7 @@ t.test('the line of a request has its address, and the client and the user where
   t.strictSame(await lineOf('robot'), { ...line, client: 'robot', grant }, 'nor anything of another request')
   t.strictSame(await lineOf('bearer'), { ...line, grant })
   t.strictSame(await lineOf('me'), { ...line, user: 1 })
+  t.strictSame(await lineOf('account'), { ...line, user: 1 })
   t.strictSame(await lineOf('introspect'), { ...line, client: 'app' })
   emit({ event: 'user.registered', user: 8, requestId: 'req-of-nobody' })
   t.match(take(), [{ event: 'user.registered', user: 8 }], 'a request that is over has its line')

@@ -370,7 +370,7 @@ t.test('the language is the one that the browser likes best, and English for eve
 const everyAccountPage = (language: Language): readonly string[] => {
   const content = { language, service: 'Heroes', passwordMinLength: 8 }
   const grant = { id: 'g', userId: 1, clientId: 'local', scopes: [], beganAt: NOON, expiresAt: NOON }
-  const account = { username: 'Heroes', ended: 0, logins: [], others: 0 }
+  const account = { userId: 1, username: 'Heroes', ended: 0, logins: [], others: 0 }
   const login = { grant, clientName: undefined, refreshedAt: NOON }
   const undated = { ...login, grant: { ...grant, beganAt: undefined } }
   const wanted = { endAll: true, newPassword: true }
