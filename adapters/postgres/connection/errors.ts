@@ -64,7 +64,7 @@ export const isRefusal = (error: unknown): boolean => {
 const REFUSAL = /^(?:28...$|3D000$|42501$|SASL_SIGNATURE_MISMATCH|PREPARED_STATEMENTS_LOST|EPROTO|ERR_TLS_|ERR_SSL_)/
 
 /** Codes of a connection that was lost: postgres.js's and Node's. */
-const LOST = /^(?:CONNECTION_|E(?!RR_|PROTO$))/
+const LOST = /^(?:CONNECTION_|E(?!RR))/
 
 /** True when what answers does not take the parameters of a connection (08P01), as poolers do not. */
 export const refusesParameters = (error: unknown): boolean => sqlstateOf(error) === '08P01'
