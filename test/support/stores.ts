@@ -31,7 +31,7 @@ const openStores = async (): Promise<Stores> => {
   return database.stores
 }
 
-/** Runs a test on the stores in memory, and where the run has a server, as `npm test` does, on those of {@link openStores}. */
+/** Runs a test on the stores in memory, and where the run has a server, as `npm test` does, on those of {@link emptyStores}. */
 export const onEveryStore = async (t: Test, run: (t: Test, stores: Stores) => Promise<void>): Promise<void> => {
   await t.test('on memory', t => run(t, createMemoryStores()))
   if (process.env.TEST_DATABASE_URL) await t.test('on PostgreSQL', async t => run(t, await emptyStores()))
