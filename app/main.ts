@@ -23,5 +23,5 @@ const openApi: OpenApi = async settings => (await import('./serve/service.js')).
 const { runCommand } = await import('./cli/command-line.js')
 process.exitCode = await runCommand(argv, process.env, process, serve, openApi)
 // Otherwise Node takes the listeners off some milliseconds before the process is gone, and a further signal would kill it. A
-// worker whose settings cannot be read would be kept alive by its channel to the first process.
+// worker would be kept alive by its channel to the first process.
 if (stop.asked() || process.connected) process.exit()

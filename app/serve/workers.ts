@@ -68,8 +68,6 @@ export const serveAsWorker = async (
     failed = true
     await report({ failed: String(Object(error).message) })
   }
-  // The channel to the first process would keep this one alive.
-  cluster.worker?.disconnect()
   return failed ? 1 : 0
 }
 
