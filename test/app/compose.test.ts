@@ -2,15 +2,14 @@ import t from 'tap'
 import { compose } from '../../app/compose.js'
 import { readSettings } from '../../app/settings/settings.js'
 import { heroes } from '../support/command.js'
+import { migratedDatabase } from '../support/databases.js'
 import { madeFolder } from '../support/embedded.js'
 import { startFakeServer } from '../support/fake-server.js'
-import { createDatabase } from '../support/postgres.js'
 
 t.test(
   'a sweep removes grants a minute after their end on a server, and a day after where no other clock is',
   async t => {
-    const { url, drop } = await createDatabase()
-    t.teardown(drop)
+    const url = await migratedDatabase(t)
     const cases: [env: Record<string, string>, seconds: number][] = [
       [{ DATABASE_URL: url }, 60],
       [{ DATABASE_URL: 'memory:' }, 86_400],
@@ -31,8 +30,7 @@ t.test(
 )
 
 t.test('a command waits until every host has had its time, and ends with exit code 1 when none answers', async t => {
-  const { url, drop } = await createDatabase()
-  t.teardown(drop)
+  const url = await migratedDatabase(t)
   const there = new URL(url)
   const silent = await Promise.all(Array.from({ length: 4 }, () => startFakeServer(t)))
   for (const server of silent) server.silent = true

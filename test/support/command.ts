@@ -7,7 +7,7 @@ import { serve } from '../../app/serve/serve.js'
 import { openApi } from '../../app/serve/service.js'
 import { createStop } from '../../app/serve/stop.js'
 import type { Environment } from '../../app/settings/settings.js'
-import { createDatabase } from './postgres.js'
+import { migratedDatabase } from './databases.js'
 
 export interface Ran {
   readonly code: number
@@ -65,8 +65,7 @@ export const told = (event: string, ids: Readonly<Record<string, unknown>>, show
 
 /** The command line on a new database, which is dropped when the test ends. */
 export const openCommandLine = async (t: Pick<Test, 'teardown'>) => {
-  const { url, drop } = await createDatabase()
-  t.teardown(drop)
+  const url = await migratedDatabase(t)
   const env = { DATABASE_URL: url, DATABASE_POOL: '2' }
   const run = (line: string, stdin?: Input) => heroes(line, env, stdin)
   /** The value that the command prints with `--json`. */

@@ -3,7 +3,7 @@
 import postgres from 'postgres'
 import type { Test } from 'tap'
 import { administer } from './command.js'
-import { createDatabase } from './postgres.js'
+import { migratedDatabase } from './databases.js'
 import { ask, type Question, type RunningService, serveProcess } from './process.js'
 import { basic, bearer, type Headers, LOGIN, type Tokens } from './service.js'
 import { ADA, SECRET } from './world.js'
@@ -23,7 +23,7 @@ export interface DatabaseService extends RunningService {
 
 /** Starts the service with the client `app` and the user {@link ADA}, on a database of its own unless `settings` name one. */
 export const serveDatabase = async (t: Test, settings: Settings = {}): Promise<DatabaseService> => {
-  const database = settings.DATABASE_URL ?? (await createDatabaseFor(t))
+  const database = settings.DATABASE_URL ?? (await migratedDatabase(t))
   const env = { LOGIN_ATTEMPTS: '0', REGISTER_ATTEMPTS: '0', ...settings, DATABASE_URL: database }
   await administer('client add app --confidential --secret-stdin --redirect-uri https://app.example/cb', env, SECRET)
   const service = await serveProcess(t, env)
@@ -45,10 +45,4 @@ export const serveDatabase = async (t: Test, settings: Settings = {}): Promise<D
       return { access, refresh, headers: { ...bearer(access) } }
     }
   }
-}
-
-const createDatabaseFor = async (t: Test): Promise<string> => {
-  const { url, drop } = await createDatabase()
-  t.teardown(drop)
-  return url
 }

@@ -7,7 +7,6 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { startServer } from './postgres.js'
 import { report } from './report.js'
 import { filesIn, share } from './together.js'
 
@@ -17,24 +16,24 @@ const SLOW = ['bad-input', 'long-lists', 'properties', 'wire-transport'].map(
   name => `test/app/http/routes/${name}.test.ts`
 )
 const PROCESSES = 2
+const MAKES_DATABASES = ['postgres', 'databases'].map(name => `test/support/${name}.ts`)
 
 const named = process.argv.slice(2)
 const suites = filesIn('test').filter(
   file => file.endsWith('.test.ts') && ROOMS.some(room => file.startsWith(room)) && !SLOW.includes(file)
 )
 const files = named.length > 0 ? named : suites
-/** Whether a file imports support/postgres.ts, by itself or by what it imports of test/. */
+/** Whether a file imports what makes databases, by itself or by what it imports of test/. */
 const asksForServer = (file: string, seen = new Set<string>()): boolean => {
   if (seen.has(file) || !existsSync(file)) return false
   seen.add(file)
   const imports = [...readFileSync(file, 'utf8').matchAll(/^(?:import|export|\}) .*from '(\.[^']+)\.js'$/gm)]
   const imported = imports.map(([, path]) => `${relative('.', resolve(dirname(file), String(path)))}.ts`)
-  return imported.some(
-    path => path === 'test/support/postgres.ts' || (/^test\//.test(path) && asksForServer(path, seen))
-  )
+  return imported.some(path => MAKES_DATABASES.includes(path) || (/^test\//.test(path) && asksForServer(path, seen)))
 }
-const server =
-  !process.env.TEST_DATABASE_URL && named.some(file => asksForServer(file)) ? await startServer() : undefined
+const server = named.some(file => asksForServer(file))
+  ? await (await import('./test-server.js')).openTestServer()
+  : undefined
 const programs = files.length > PROCESSES ? share('fast', files, PROCESSES, '.tap/fast') : files
 
 const tap = new PassThrough()
@@ -42,7 +41,7 @@ const runs = programs.map(async (program, index) => {
   const started = performance.now()
   const child = spawn(process.execPath, ['--import=./test/support/typescript.mjs', program], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, TAP_TIMEOUT: '300', ...(server && { TEST_DATABASE_URL: server.url }) }
+    env: { ...process.env, TAP_TIMEOUT: '300', ...server?.env }
   })
   const exited: Promise<[code: number | null, signal: string | null]> = new Promise(resolve =>
     child.on('exit', (...how) => resolve(how))

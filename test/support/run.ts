@@ -4,8 +4,8 @@ import { spawn, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import { startServer } from './postgres.js'
 import { type Ending, report } from './report.js'
+import { openTestServer } from './test-server.js'
 import { filesIn, together } from './together.js'
 
 const windows = process.platform === 'win32'
@@ -38,12 +38,12 @@ if (readFileSync(built, 'utf8').includes('@tapjs/typescript')) spawnSync(process
 
 spawnSync(process.execPath, ['test/support/compile.mjs', ...['core', 'adapters', 'app', 'test'].flatMap(filesIn)])
 
-const server = process.env.TEST_DATABASE_URL ? undefined : await startServer()
+const server = await openTestServer()
 const tap = spawn(process.execPath, [cli, '--reporter=tap', ...args], {
   stdio: ['inherit', 'pipe', 'pipe'],
   // A signal ends tap and not its children, so they share a process group to which signals are sent.
   detached: !windows,
-  env: { ...process.env, TEST_DATABASE_URL: server?.url ?? process.env.TEST_DATABASE_URL }
+  env: { ...process.env, ...server.env }
 })
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => end(signal))
@@ -61,5 +61,5 @@ tap.stderr.setEncoding('utf8').on('data', (text: string) => {
 })
 const ending = new Promise<Ending>(resolve => tap.on('close', code => resolve({ exitCode: code ?? 1, complaints })))
 const green = await report(tap.stdout, ending, text => process.stdout.write(text))
-await server?.remove()
+await server.remove()
 process.exitCode = green ? 0 : 1

@@ -17,17 +17,12 @@ export const emptyStores = async (): Promise<Stores> => {
 
 const openStores = async (): Promise<Stores> => {
   // Imported here, as a run over memory alone is not to wait for it.
-  const [{ openServer }, { createDatabase }] = await Promise.all([
+  const [{ openServer }, { migratedDatabase }] = await Promise.all([
     import('../../adapters/postgres/database.js'),
-    import('./postgres.js')
+    import('./databases.js')
   ])
-  const { url, drop } = await createDatabase()
-  const database = await openServer(url, { pool: 10, prepare: true })
-  t.teardown(async () => {
-    await database.close()
-    await drop()
-  })
-  await database.migrate()
+  const database = await openServer(await migratedDatabase(t), { pool: 10, prepare: true })
+  t.teardown(() => database.close())
   return database.stores
 }
 

@@ -8,6 +8,7 @@ import { openServer } from '../../../adapters/postgres/database.js'
 import { createLookups } from '../../../adapters/postgres/lookups.js'
 import type { AttemptStore, FullWindow } from '../../../core/ports.js'
 import { at, someDigest } from '../../contract/records.js'
+import { migratedDatabase } from '../../support/databases.js'
 import { createDatabase } from '../../support/postgres.js'
 
 /** Returns numbers below `end` that are the same in each run. */
@@ -22,11 +23,9 @@ const createDice = (seed: number) => {
 const inOrder = (full: readonly FullWindow[] | undefined) => full?.toSorted((a, b) => (a.key < b.key ? -1 : 1))
 
 const openAttempts = async (t: Test): Promise<AttemptStore> => {
-  const { url, drop } = await createDatabase()
-  t.teardown(drop)
+  const url = await migratedDatabase(t)
   const database = await openServer(url)
   t.teardown(() => database.close())
-  await database.migrate()
   return database.stores.attempts
 }
 

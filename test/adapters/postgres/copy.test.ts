@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import { type Database, openEmbedded, openServer } from '../../../adapters/postgres/database.js'
 import { openFolder } from '../../../adapters/postgres/embedded/embedded.js'
 import { TABLES } from '../../../adapters/postgres/migrations.js'
+import { migratedDatabase } from '../../support/databases.js'
 import { madeFolder } from '../../support/embedded.js'
 import { createDatabase, execute } from '../../support/postgres.js'
 import { basic, createInhabited, createService, opens } from '../../support/service.js'
@@ -27,11 +28,10 @@ const createTarget = async (t: Test) => {
 
 /** A migrated database on the server with as many heroes. */
 const createSource = async (t: Test, heroes: number) => {
-  const target = await createTarget(t)
-  const source = await open(t, target.url)
-  await source.migrate()
+  const url = await migratedDatabase(t)
+  const source = await open(t, url)
   await source.stores.heroes.insertAll(Array.from({ length: heroes }, (_, i) => ({ name: `Hero ${i}` })))
-  return { ...target, source }
+  return { url, run: openSql(t, url), source }
 }
 
 const open = async (t: Test, url: string): Promise<Database> => {

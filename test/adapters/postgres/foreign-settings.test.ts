@@ -14,6 +14,7 @@ import {
   someSpend,
   tokenUnder
 } from '../../contract/records.js'
+import { migratedDatabase } from '../../support/databases.js'
 import { createDatabase, execute } from '../../support/postgres.js'
 
 /** What every store keeps has to come back as it was, and as one instant: the essentials of the store's contract. */
@@ -121,11 +122,9 @@ t.test("a role's own defaults change nothing that is stored, read or told of the
 t.test(
   'while columns have another type than the schema gives them, as amid a migration, every store works',
   async t => {
-    const { url, drop } = await createDatabase()
-    t.teardown(drop)
+    const url = await migratedDatabase(t)
     const database = await openServer(url, { pool: 3, prepare: true })
     t.teardown(database.close)
-    await database.migrate()
     const { heroes } = database.stores
     const tryAgain = async (): Promise<void> => {
       for (const { id } of await heroes.list({})) await heroes.remove(id)

@@ -5,6 +5,7 @@ import type { Driver } from '../../../adapters/postgres/connection/driver.js'
 import { connectServer } from '../../../adapters/postgres/connection/server.js'
 import { openEmbedded, openServer } from '../../../adapters/postgres/database.js'
 import { inspect } from '../../../adapters/postgres/inspection.js'
+import { migratedDatabase } from '../../support/databases.js'
 import { createEarlierDatabase } from '../../support/earlier-database.js'
 import { madeFolder } from '../../support/embedded.js'
 import { createDatabase, execute } from '../../support/postgres.js'
@@ -73,11 +74,9 @@ t.test('a role lacks nothing on tables that pending migrations are yet to make',
 })
 
 t.test('a table that no pending migration makes is absent where it is gone', async t => {
-  const { url, drop } = await createDatabase()
-  t.teardown(drop)
+  const url = await migratedDatabase(t)
   const database = await openServer(url, { pool: 1, prepare: true })
   t.teardown(database.close)
-  await database.migrate()
   await execute(url, 'drop table scope')
   const { schema, missing } = await database.inspect()
   t.strictSame(schema?.absent, ['scope'])

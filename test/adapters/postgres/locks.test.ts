@@ -14,7 +14,7 @@ import {
   someSpend,
   tokenUnder
 } from '../../contract/records.js'
-import { createDatabase } from '../../support/postgres.js'
+import { migratedDatabase } from '../../support/databases.js'
 
 const SETTINGS = { pool: 3, prepare: true }
 
@@ -33,8 +33,7 @@ const DEADLOCK_TIMEOUT = '10ms'
 
 /** Two instances on one database. */
 const openTwo = async (t: Test): Promise<Instances> => {
-  const { url, drop } = await createDatabase()
-  t.teardown(drop)
+  const url = await migratedDatabase(t)
   const sql = postgres(url, { max: 2, onnotice: () => {} })
   t.teardown(() => sql.end())
   await sql.unsafe(`alter database ${new URL(url).pathname.slice(1)} set deadlock_timeout = '${DEADLOCK_TIMEOUT}'`)
@@ -42,7 +41,6 @@ const openTwo = async (t: Test): Promise<Instances> => {
   const patient = `${url}?lock_timeout=3000`
   const [one, other] = await Promise.all([openServer(patient, SETTINGS), openServer(patient, SETTINGS)])
   t.teardown(() => Promise.all([one.close(), other.close()]))
-  await one.migrate()
   return {
     one,
     other,
@@ -291,13 +289,11 @@ t.test('an attempt on a full window waits for no lock on it, and takes none', as
 t.test(
   'a new name that another hero has is told as taken, and a free one as unavailable, while the heroes are locked',
   async t => {
-    const { url, drop } = await createDatabase()
-    t.teardown(drop)
+    const url = await migratedDatabase(t)
     const sql = postgres(url, { max: 1 })
     t.teardown(() => sql.end())
-    const { stores, migrate, close } = await openServer(url, SETTINGS)
+    const { stores, close } = await openServer(url, SETTINGS)
     t.teardown(close)
-    await migrate()
     const [first] = await Promise.all(['Narco', 'Magma'].map(name => stores.heroes.insert({ name })))
     const letGo = await hold(sql, 'select from hero for update')
     t.equal(await stores.heroes.replace(first?.id ?? 0, { name: 'Magma' }), 'taken')

@@ -3,16 +3,15 @@ import postgres from 'postgres'
 import t, { type Test } from 'tap'
 import { openServer } from '../../../adapters/postgres/database.js'
 import { isServed, secondsUntil, settle, UNAVAILABLE } from '../../support/calls.js'
+import { migratedDatabase } from '../../support/databases.js'
 import { createDatabase } from '../../support/postgres.js'
 
 const SETTINGS = { pool: 2, prepare: true }
 
 const openMigrated = async (t: Test) => {
-  const { url, drop } = await createDatabase()
-  t.teardown(drop)
+  const url = await migratedDatabase(t)
   const database = await openServer(url, SETTINGS)
   t.teardown(() => database.close())
-  await database.migrate()
   return { url, database }
 }
 

@@ -3,20 +3,18 @@ import postgres from 'postgres'
 import t, { type Test } from 'tap'
 import { openServer } from '../../../adapters/postgres/database.js'
 import { at, register } from '../../contract/records.js'
-import { createDatabase } from '../../support/postgres.js'
+import { migratedDatabase } from '../../support/databases.js'
 
 /** A transaction that removes more tokens than this might not end before the time limit of its statements. */
 const MOST_TOKENS = 1000
 
 /** An empty database that keeps, for each token that is removed, the transaction that removed it. */
 const open = async (t: Test) => {
-  const { url, drop } = await createDatabase()
-  t.teardown(drop)
+  const url = await migratedDatabase(t)
   const database = await openServer(url, { pool: 2, prepare: true })
   t.teardown(() => database.close())
   const sql = postgres(url, { max: 1, onnotice: () => {} })
   t.teardown(() => sql.end())
-  await database.migrate()
   await sql.unsafe(`
     create table removal (transaction xid8);
     create function note_removal() returns trigger language plpgsql as $$

@@ -6,7 +6,6 @@ import { createCodeStore } from '../../../adapters/postgres/codes.js'
 import type { Driver, Run } from '../../../adapters/postgres/connection/driver.js'
 import { PLANNING } from '../../../adapters/postgres/connection/planning.js'
 import { connectServer } from '../../../adapters/postgres/connection/server.js'
-import { openServer } from '../../../adapters/postgres/database.js'
 import { createGrantStore } from '../../../adapters/postgres/grants.js'
 import { createHeroStore } from '../../../adapters/postgres/heroes.js'
 import { createLookups } from '../../../adapters/postgres/lookups.js'
@@ -26,6 +25,7 @@ import {
   someSpend,
   tokenUnder
 } from '../../contract/records.js'
+import { migratedDatabase } from '../../support/databases.js'
 import { createDatabase } from '../../support/postgres.js'
 
 const ROWS = 20_000
@@ -85,11 +85,7 @@ t.test('every connection plans a statement once for all values', async t => {
 })
 
 t.test('no statement reads a table whole, except the lists of clients and of scopes', async t => {
-  const { url, drop } = await createDatabase()
-  t.teardown(drop)
-  const database = await openServer(url, SETTINGS)
-  await database.migrate()
-  await database.close()
+  const url = await migratedDatabase(t)
   const sql = postgres(url, { max: 1, onnotice: () => {} })
   t.teardown(() => sql.end())
   await sql.unsafe('set session_replication_role = replica')

@@ -30,6 +30,7 @@ import {
   someSpend,
   tokenUnder
 } from '../../contract/records.js'
+import { migratedDatabase } from '../../support/databases.js'
 import { createEarlierDatabase } from '../../support/earlier-database.js'
 import { createDatabase, execute } from '../../support/postgres.js'
 
@@ -38,13 +39,11 @@ const UNAVAILABLE = { name: 'DomainError', code: 'unavailable', retryAfterSecond
 
 /** An empty, migrated database, and a connection of the test's own to it. */
 const open = async (t: Test, settings = SETTINGS) => {
-  const { url, drop } = await createDatabase()
-  t.teardown(drop)
+  const url = await migratedDatabase(t)
   const database = await openServer(url, settings)
   t.teardown(() => database.close())
   const sql = postgres(url, { max: 2, onnotice: () => {} })
   t.teardown(() => sql.end())
-  await database.migrate()
   return { ...database, url, sql }
 }
 

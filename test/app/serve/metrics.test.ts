@@ -7,8 +7,8 @@ import { buildMetricsServer } from '../../../app/http/server.js'
 import { createLog } from '../../../app/serve/log.js'
 import { createMetrics } from '../../../app/serve/metrics.js'
 import { readSettings } from '../../../app/settings/settings.js'
+import { migratedDatabase } from '../../support/databases.js'
 import { listenUntilEnd } from '../../support/ports.js'
-import { createDatabase } from '../../support/postgres.js'
 import { ask, serveProcess, startProcess } from '../../support/process.js'
 import { recordLog, silentLog } from '../../support/recorded-log.js'
 import { serveWhoBreaksOff, serveWhoLeaves } from '../../support/sample-routes.js'
@@ -241,8 +241,7 @@ t.test('the server of the figures has /metrics and nothing else', async t => {
 })
 
 t.test('METRICS_PORT is a listener of its own, which shows what PostgreSQL is asked', async t => {
-  const { url: DATABASE_URL, drop } = await createDatabase()
-  t.teardown(drop)
+  const DATABASE_URL = await migratedDatabase(t)
   const service = await serveProcess(t, { DATABASE_URL, METRICS_PORT: '0' })
   const [, port] = await service.until(/"port":(\d+),"msg":"metrics listening"/)
   t.equal(

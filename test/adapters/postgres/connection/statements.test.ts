@@ -7,8 +7,8 @@ import { createHosts } from '../../../../adapters/postgres/connection/hosts.js'
 import { connectServer, type ServerOptions } from '../../../../adapters/postgres/connection/server.js'
 import { openServer } from '../../../../adapters/postgres/database.js'
 import { at, logIn, register } from '../../../contract/records.js'
+import { migratedDatabase } from '../../../support/databases.js'
 import { startFakeServer } from '../../../support/fake-server.js'
-import { createDatabase } from '../../../support/postgres.js'
 
 t.jobs = 2
 
@@ -16,11 +16,9 @@ const UNAVAILABLE = { name: 'DomainError', code: 'unavailable', retryAfterSecond
 
 /** A migrated database with heroes 1 to 64, `hero 1` to `hero 64`. */
 const openHeroes = async (t: Test, options: Partial<ServerOptions> = {}) => {
-  const { url, drop } = await createDatabase()
-  t.teardown(drop)
+  const url = await migratedDatabase(t)
   const database = await openServer(url)
   t.teardown(() => database.close())
-  await database.migrate()
   const sql = postgres(url, { max: 1, onnotice: () => {} })
   t.teardown(() => sql.end())
   await sql`insert into hero (name, name_lower) select 'hero ' || i, '' from generate_series(1, 64) i`
