@@ -84,3 +84,34 @@ t.test('workers that take the place of others while the database is away answer 
   while (!(await isReady())) await sleep(20)
   t.equal(await service.stop(), 0)
 })
+
+/** With each SIGUSR2 the first process starts other programs as workers: two that cannot be started, and then Node again. */
+const STARTS_OTHERS = `
+  const programs = ['/nowhere/node', 'a\\0', process.execPath]
+  process.on('SIGUSR2', () => { process.execPath = programs.shift() })
+`
+
+t.test('a worker that cannot be started is tried again, and the other serves meanwhile', async t => {
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(STARTS_OTHERS).replaceAll("'", '%27')}`
+  const service = await serveProcess(t, { ...env, NODE_OPTIONS, METRICS_PORT: '0' })
+  const workers = await workersOf(service, 2)
+  const [, metricsPort] = await service.until(/"port":(\d+),"msg":"metrics listening"/)
+  service.child.kill('SIGUSR2')
+  process.kill(Number(workers.get(1)), 'SIGKILL')
+  const refused = (why: string) =>
+    service.until(
+      new RegExp(`"worker":1,"code":null,"reason":"a worker cannot be started: [^\n]*${why}[^\n]*"seconds":`)
+    )
+  await refused('ENOENT')
+  service.child.kill('SIGUSR2')
+  await refused('null bytes')
+  t.match(await ask(`${service.url}/health/live`), { status: 200 })
+  t.match(await ask(`http://127.0.0.1:${metricsPort}/metrics`), {
+    status: 200,
+    body: /^http_request_duration_seconds_count\{/m
+  })
+  service.child.kill('SIGUSR2')
+  const after = await workersOf(service, 3)
+  t.equal(after.get(2), workers.get(2))
+  t.equal(await service.stop(), 0)
+})

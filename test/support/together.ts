@@ -9,12 +9,11 @@ const ALONE = [
   'test/adapters/postgres/contract-postgres.test.ts',
   'test/adapters/postgres/contract-embedded.test.ts',
   'test/app/serve/output.test.ts',
-  'test/adapters/postgres/postgres.test.ts',
-  'test/examples/hosts.test.ts'
+  'test/adapters/postgres/postgres.test.ts'
 ]
 
 /** At most so many suites share a process, so that the processes end at about the same time. */
-const MOST = 16
+const MOST = 24
 
 /** The files of TypeScript below a folder, as paths, without declarations. */
 export const filesIn = (root: string): string[] =>

@@ -5,14 +5,13 @@ import { createStop } from '../../../app/serve/stop.js'
 import { superviseWorkers } from '../../../app/serve/workers.js'
 import { readSettings } from '../../../app/settings/settings.js'
 import { heroes } from '../../support/command.js'
+import { migratedDatabase } from '../../support/databases.js'
 import { listenUntilEnd } from '../../support/ports.js'
-import { createDatabase } from '../../support/postgres.js'
 import { ask, serveProcess, startProcess } from '../../support/process.js'
 import { dialOpen } from '../../support/wire.js'
 import { linesOf, workersOf } from '../../support/workers.js'
 
-const { url: DATABASE_URL, drop } = await createDatabase()
-t.teardown(drop)
+const DATABASE_URL = await migratedDatabase(t)
 const env = { DATABASE_URL, WORKERS: '2', DATABASE_POOL: '2', PUBLIC_URL: 'https://heroes.example', PORT: '0' }
 
 t.test('workers share the port, one that ends is replaced, and all have one log and one set of metrics', async t => {
@@ -52,37 +51,6 @@ t.test('workers share the port, one that ends is replaced, and all have one log 
   t.equal(lines.filter(({ msg }) => msg === 'shutting down').length, 3, 'every worker drains')
 })
 
-/** With each SIGUSR2 the first process starts other programs as workers: two that cannot be started, and then Node again. */
-const STARTS_OTHERS = `
-  const programs = ['/nowhere/node', 'a\\0', process.execPath]
-  process.on('SIGUSR2', () => { process.execPath = programs.shift() })
-`
-
-t.test('a worker that cannot be started is tried again, and the other serves meanwhile', async t => {
-  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(STARTS_OTHERS).replaceAll("'", '%27')}`
-  const service = await serveProcess(t, { ...env, NODE_OPTIONS, METRICS_PORT: '0' })
-  const workers = await workersOf(service, 2)
-  const [, metricsPort] = await service.until(/"port":(\d+),"msg":"metrics listening"/)
-  service.child.kill('SIGUSR2')
-  process.kill(Number(workers.get(1)), 'SIGKILL')
-  const refused = (why: string) =>
-    service.until(
-      new RegExp(`"worker":1,"code":null,"reason":"a worker cannot be started: [^\n]*${why}[^\n]*"seconds":`)
-    )
-  await refused('ENOENT')
-  service.child.kill('SIGUSR2')
-  await refused('null bytes')
-  t.match(await ask(`${service.url}/health/live`), { status: 200 })
-  t.match(await ask(`http://127.0.0.1:${metricsPort}/metrics`), {
-    status: 200,
-    body: /^http_request_duration_seconds_count\{/m
-  })
-  service.child.kill('SIGUSR2')
-  const after = await workersOf(service, 3)
-  t.equal(after.get(2), workers.get(2))
-  t.equal(await service.stop(), 0)
-})
-
 t.test('what no worker can use ends the start with exit code 1 and one line that names it', async t => {
   const port = String(await listenUntilEnd(t, createServer()))
   const service = startProcess(t, ['serve'], { ...env, PORT: port, LOG_LEVEL: 'silent' })
@@ -98,6 +66,22 @@ t.test('what no worker can use ends the start with exit code 1 and one line that
   }
   t.equal(await service.ended, 1)
   t.match(service.output(), /^heroes: PORT cannot be used: [^\n]*EADDRINUSE[^\n]*\n$/)
+})
+
+t.test('a service that can start no worker says why it does not start', async t => {
+  const settings = readSettings({ ...env, LOG_LEVEL: 'silent' })
+  const program = process.execPath
+  t.teardown(() => {
+    process.execPath = program
+  })
+  for (const [wrong, why] of [
+    ['/nowhere/node', /^a worker cannot be started: .*ENOENT$/],
+    ['a\0', /^a worker cannot be started: .*null bytes/]
+  ] as const) {
+    process.execPath = wrong
+    if (settings.database.kind !== 'server') throw new Error()
+    await t.rejects(superviseWorkers(settings, settings.database, createStop()), { message: why })
+  }
 })
 
 t.test('asked to end before the database is prepared, the service ends with exit code 0', async t => {

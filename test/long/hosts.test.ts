@@ -1,13 +1,13 @@
 import { once } from 'node:events'
 import type { Server } from 'node:net'
 import t, { type Test } from 'tap'
+import { createHost as createExpress } from '../examples/express.js'
+import { createHost as createHono } from '../examples/hono.js'
+import { createHost as createNodeHttp } from '../examples/node-http.js'
+import { type Heroes, openHeroes } from '../examples/open.js'
+import { startWorker } from '../examples/worker.js'
+import { migratedDatabase } from '../support/databases.js'
 import { guessPasswords, useHost } from '../support/host-session.js'
-import { createDatabase } from '../support/postgres.js'
-import { createHost as createExpress } from './express.js'
-import { createHost as createHono } from './hono.js'
-import { createHost as createNodeHttp } from './node-http.js'
-import { type Heroes, openHeroes } from './open.js'
-import { startWorker } from './worker.js'
 
 type CreateHost = (answer: Heroes['answer']) => Server
 
@@ -27,8 +27,7 @@ const listen = async (t: Test, createHost: CreateHost, { answer }: Pick<Heroes, 
 }
 
 t.test('the core serves in each host', async t => {
-  const { url, drop } = await createDatabase()
-  t.teardown(drop)
+  const url = await migratedDatabase(t)
   for (const [store, databaseUrl] of [
     ['memory', undefined],
     ['PostgreSQL', url]
