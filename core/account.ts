@@ -1,7 +1,7 @@
 import { aboutGrant, originAlone } from './events.js'
 import { secondsAfter } from './instants.js'
 import type { Login, LoginAttempt } from './login.js'
-import type { OpenLogin } from './model.js'
+import type { OpenLogin, User } from './model.js'
 import { type Policy, REQUEST_SECONDS } from './policy.js'
 import type { AllPorts } from './ports.js'
 import { accessDenied, tooManyHashes } from './refusals.js'
@@ -49,7 +49,7 @@ export const createAccountUseCases = (
     const wanted = newPassword === undefined ? undefined : requirePassword(newPassword, policy)
     const user = await login.admit(undefined, attempt, await login.find(attempt))
     if (user === undefined) throw accessDenied()
-    const { id, username, password, generation } = user
+    const { id, username, password } = user
     const { address, network } = attempt
 
     const listOpen = (limit: number) => grants.listOpen(id, clock.now(), limit)
@@ -60,12 +60,12 @@ export const createAccountUseCases = (
       // Two hashes may have waited for longer than a request may take. Nothing changes behind a request that was refused.
       if (clock.now() > secondsAfter(begunAt, REQUEST_SECONDS - 1)) throw tooManyHashes()
       const { count } = await listOpen(0)
-      const store = (verified: number) => users.setPassword(username, hash, clock.now(), verified)
-      if (!(await store(generation))) {
+      const store = (verified: User) => users.setPassword(username, hash, clock.now(), verified)
+      if (!(await store(user))) {
         // Logins that were ended meanwhile leave the password that was verified. Another password was not verified.
         const now = await users.findByUsername(username)
         const isVerified = now?.id === id && now.password.hash === password.hash
-        if (!isVerified || !(await store(now.generation))) throw accessDenied()
+        if (!isVerified || !(await store(now))) throw accessDenied()
       }
       events.emit({ event: 'user.password_changed', user: id, ...originAlone(attempt), reason: 'account' })
       ended = count

@@ -116,9 +116,14 @@ export interface UserStore {
   rehash(id: number, verified: PasswordHash, replacement: PasswordHash): Promise<boolean>
   /**
    * Stores a new password and does what {@link revoke} does, both or neither. False, and nothing changes, when no user has
-   * the name, or when a `generation` is given and the user has another.
+   * the name, or when one is given, as it was `verified`, and the user is another or has another generation.
    */
-  setPassword(username: string, password: PasswordHash, at: Date, generation?: number): Promise<boolean>
+  setPassword(
+    username: string,
+    password: PasswordHash,
+    at: Date,
+    verified?: Pick<User, 'id' | 'generation'>
+  ): Promise<boolean>
   /**
    * Ends every grant of the user and raises the generation, so that a login under way is not stored. False when no user
    * has the name.
@@ -259,7 +264,7 @@ export interface GrantStore {
     limit: number
   ): Promise<{ readonly open: readonly OpenLogin[]; readonly count: number }>
   /**
-   * Ends a grant for good: a token that is stored under it later is never found. True for the one call that ended it,
+   * Ends a grant for good: a token that is stored under it later never works. True for the one call that ended it,
    * however many run at once; false when the grant is unknown or has ended before, by itself or with its user.
    */
   revoke(id: string, at: Date): Promise<boolean>
@@ -267,8 +272,8 @@ export interface GrantStore {
    * Removes up to `limit` grants, with their codes and tokens, if every code, access token and refresh token of theirs
    * expired before `at`. Of other grants it removes each spent refresh token, with its access token, that has no nonce any
    * more, expired before `at` and was issued {@link SPENT_TOKEN_SECONDS} before `at`; it may do that up to a day later.
-   * Returns how many grants it looked at: fewer than `limit` once nothing is left to do. A store
-   * may remove less than that at once, and a grant with many tokens in several calls: then it returns `limit`. Any
+   * Returns `limit` while there may be more to do, and fewer once nothing is left. A store may remove less than `limit`
+   * at once, and a grant with many tokens in several calls. Any
    * number of calls may run at once and beside every other method, and no call waits for another. A store that others
    * use meanwhile may pause before it returns `limit`.
    */

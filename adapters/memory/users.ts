@@ -5,15 +5,19 @@ import { removeGrant, type Tables, type UserRow } from './tables.js'
 const freeze = ({ id, username, password: { hash, salt }, generation }: User): User =>
   Object.freeze({ id, username, password: Object.freeze({ hash, salt }), generation })
 
+type Verified = Pick<User, 'id' | 'generation'>
+
 export const createUserStore = (tables: Tables): UserStore => {
   const { users } = tables
   const byUsername = new Map<string, UserRow>()
   let lastId = 0
 
-  const endEveryGrant = (username: string, password?: PasswordHash, generation?: number): boolean => {
+  const endEveryGrant = (username: string, password?: PasswordHash, verified?: Verified): boolean => {
     const row = byUsername.get(username)
-    if (row === undefined || (generation ?? row.user.generation) !== row.user.generation) return false
+    if (row === undefined) return false
     const { user } = row
+    const { id, generation } = verified ?? user
+    if (id !== user.id || generation !== user.generation) return false
     row.user = freeze({ ...user, password: password ?? user.password, generation: user.generation + 1 })
     return true
   }
@@ -59,8 +63,8 @@ export const createUserStore = (tables: Tables): UserStore => {
       return true
     },
 
-    async setPassword(username, password, _at, generation) {
-      return endEveryGrant(username, password, generation)
+    async setPassword(username, password, _at, verified) {
+      return endEveryGrant(username, password, verified)
     },
 
     async revoke(username) {

@@ -37,7 +37,7 @@ returning true`
 const END_LOGINS = `
 update "user" set
   generation = generation + 1, hashedpassword = coalesce($2, hashedpassword), salt = coalesce($3, salt)
-where username = $1 and generation = coalesce($4, generation)
+where username = $1 and id = coalesce($4, id) and generation = coalesce($5, generation)
 returning id::bigint`
 
 const REVOKE_GRANTS = 'update "grant" set revoked_at = $2 where user_id = $1 and revoked_at is null'
@@ -56,14 +56,15 @@ export const createUserStore = ({ write, transaction }: Driver, lookups: Lookups
     username: string,
     at: Date,
     password?: PasswordHash,
-    generation?: number
+    verified?: Pick<User, 'id' | 'generation'>
   ): Promise<boolean> => {
     const found = await findByUsername(username)
-    if (generation !== undefined && found?.generation !== generation) return false
+    const { id: ofVerified = null, generation = null } = verified ?? {}
+    if (verified !== undefined && (found?.id !== ofVerified || found?.generation !== generation)) return false
     if (found !== undefined) await revokeGrantsInPieces(write, 'user_id', found.id, at)
     return transaction({ name: 'user.revoke', patient: true }, async run => {
       const { hash = null, salt = null } = password ?? {}
-      const [[id] = []] = await run(END_LOGINS, [username, hash, salt, generation ?? null])
+      const [[id] = []] = await run(END_LOGINS, [username, hash, salt, ofVerified, generation])
       if (id === undefined) return false
       // A separate statement: it sees the grants of every login for which the first statement had to wait.
       await run(REVOKE_GRANTS, [Number(id), at])
@@ -96,7 +97,7 @@ export const createUserStore = ({ write, transaction }: Driver, lookups: Lookups
 
     rehash: (id, verified, { hash, salt }) => anyRow(write(REHASH, [id, hash, salt, verified.hash, verified.salt])),
 
-    setPassword: (username, password, at, generation) => endEveryGrant(username, at, password, generation),
+    setPassword: (username, password, at, verified) => endEveryGrant(username, at, password, verified),
 
     revoke: (username, at) => endEveryGrant(username, at),
 

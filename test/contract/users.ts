@@ -276,15 +276,15 @@ export const userContract = (test: TestFunction, createStores: CreateStores): vo
     assert.ok(again && again.generation > user.generation)
   })
 
-  test('of twenty new passwords that were judged by one generation, one is stored, and the others change nothing', async () => {
+  test('of twenty new passwords of a user as one look-up found it, one is stored, and the others change nothing', async () => {
     const stores = await createStores()
     const { users } = stores
     const parties = await register(stores)
-    const { username, generation } = parties.user
+    const { username } = parties.user
     const passwords: PasswordHash[] = []
     await rivals(async () => {
       const password = somePassword()
-      if (await users.setPassword(username, password, at(10), generation)) passwords.push(password)
+      if (await users.setPassword(username, password, at(10), parties.user)) passwords.push(password)
     })
     assert.equal(passwords.length, 1)
     same((await users.findByUsername(username))?.password, passwords[0])
@@ -292,9 +292,19 @@ export const userContract = (test: TestFunction, createStores: CreateStores): vo
       ...parties,
       user: (await users.findByUsername(username)) ?? parties.user
     })
-    assert.equal(await users.setPassword(username, somePassword(), at(11), generation), false)
+    assert.equal(await users.setPassword(username, somePassword(), at(11), parties.user), false)
     same(await kept(), EVERYTHING, 'no grant ends')
-    assert.equal(await users.setPassword('nobody', somePassword(), at(11), generation), false)
+    assert.equal(await users.setPassword('nobody', somePassword(), at(11), parties.user), false)
+  })
+
+  test('a new password of a user who was removed is not stored for another of that name', async () => {
+    const { users } = await createStores()
+    const first = await users.insert('alice', somePassword())
+    await users.remove('alice')
+    const other = await users.insert('alice', somePassword())
+    assert.equal(await users.setPassword('alice', somePassword(), at(0), first), false)
+    same(await users.findByUsername('alice'), other)
+    assert.equal(await users.setPassword('alice', somePassword(), at(0), other), true)
   })
 
   test('a code or token that ended with the user can be neither redeemed, burnt nor rotated', async () => {

@@ -135,6 +135,27 @@ t.test('a user who is removed while the account is changed is none', async t => 
   }
 })
 
+t.test(
+  'a new password is not stored for somebody who registers the name of a user who is removed meanwhile',
+  async t => {
+    await onEveryStore(t, async (t, stores) => {
+      const { ports, useCases, user, events } = await createAccount(stores)
+      const { passwords } = ports
+      const hash: typeof passwords.hash = async (password, by) => {
+        await useCases.removeUser(user.username)
+        await useCases.registerUser({ username: user.username, password: 'of somebody else' })
+        return passwords.hash(password, by)
+      }
+      const slow = createUseCases({ ...ports, passwords: { ...passwords, hash } })
+      await t.rejects(slow.manageAccount({ ...user, ...PLACE }, { newPassword: 'another one' }), {
+        code: 'access_denied'
+      })
+      t.notOk(events.some(({ event }) => event === 'user.password_changed'))
+      t.ok(await useCases.manageAccount({ ...user, password: 'of somebody else', ...PLACE }))
+    })
+  }
+)
+
 t.test('a login that ends by itself while the account is changed is told once', async t => {
   const { ports } = createWorld()
   const { manage, logIn, events } = await createAccount({

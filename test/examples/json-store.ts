@@ -195,10 +195,12 @@ const createUserStore = ({ read, write }: JsonFile<Tables>): UserStore => {
         user.password = { ...replacement }
         return true
       }),
-    setPassword: (username, password, _at, generation) =>
+    setPassword: (username, password, _at, verified) =>
       write(tables => {
         const user = named(tables, username)
-        if (user === undefined || (generation ?? user.generation) !== user.generation) return false
+        if (user === undefined) return false
+        const { id, generation } = verified ?? user
+        if (id !== user.id || generation !== user.generation) return false
         user.password = { ...password }
         endGrants(tables, user)
         return true
