@@ -10,7 +10,7 @@ export interface TokenAnswer {
   readonly refreshToken: string | undefined
   /** Whole seconds. 0 once the access token of a repeated refresh has expired. */
   readonly expiresInSeconds: number
-  /** None when none were requested. */
+  /** Those of the access token. None when the login, or the client for itself, asked for none. */
   readonly scopes: readonly string[]
 }
 
@@ -70,16 +70,16 @@ export const tokenOf = async (
 }
 
 /**
- * The answer to the client. `now` is the instant of the issue, or a later one when a repeated refresh gets the same
- * pair.
+ * The answer to the client. `now` is the instant of the issue, or of a repeated refresh that gets the same pair: a later
+ * one, or an earlier one by the clock of another server.
  */
 export const answerOf = (
   { accessToken, refreshToken }: TokenPair,
-  { scopes, expiresAt }: Token,
+  { scopes, issuedAt, expiresAt }: Token,
   now: Date
 ): TokenAnswer => ({
   accessToken,
   refreshToken,
-  expiresInSeconds: Math.max(0, Math.floor((expiresAt.getTime() - now.getTime()) / 1000)),
+  expiresInSeconds: Math.max(0, Math.floor((expiresAt.getTime() - Math.max(now.getTime(), issuedAt.getTime())) / 1000)),
   scopes
 })

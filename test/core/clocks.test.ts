@@ -79,6 +79,13 @@ t.test('instances that share their stores', t =>
       t.ok(await other.lives(second))
     })
 
+    await test('a repeat on a clock that is behind promises no longer life than the first answer', async t => {
+      const [one, other] = await instances(stores, [0, -10])
+      const first = await one.login()
+      const { expiresInSeconds } = await one.refresh(first)
+      t.equal((await other.refresh(first)).expiresInSeconds, expiresInSeconds)
+    })
+
     await test('without a grace a repeat is a theft on a clock that is a moment behind, too', async t => {
       const [one, other] = await instances(stores, [0, -0.1], 0)
       const first = await one.login()
