@@ -193,7 +193,7 @@ const refuseFolder = (error: unknown): never => {
 /** Makes an embedded database of a tar that `backup` gave. Rejects when the folder has a database, or the tar has none. */
 export const restoreDatabase = async (folder: string, backup: Blob): Promise<void> => {
   const { restoreEmbedded } = await import('../adapters/postgres/database.js')
-  return restoreEmbedded(folder, backup)
+  return restoreEmbedded(folder, backup).catch(refuseFolder)
 }
 
 /**

@@ -131,8 +131,8 @@ const inFile = <T>(of: string, file: string, read: (text: string) => T): T => {
   try {
     return read(readFileSync(file, 'utf8'))
   } catch (error) {
-    const { code, message, syscall } = Object(error)
-    throw new Error(`${of} ${syscall === undefined ? message : `cannot be read (${code})`}`)
+    const { code, message } = Object(error)
+    throw new Error(`${of} ${code === undefined ? message : `cannot be read (${code})`}`)
   }
 }
 

@@ -361,6 +361,10 @@ t.test("a parameter of DATABASE_URL has libpq's meaning, is ignored or is refuse
       "DATABASE_URL has the parameter 'sslrootcert', whose file cannot be read (ENOENT)"
     ],
     [
+      'sslrootcert=%00hunter2',
+      "DATABASE_URL has the parameter 'sslrootcert', whose file cannot be read (ERR_INVALID_ARG_VALUE)"
+    ],
+    [
       `sslrootcert=${write('empty', 'hunter2')}`,
       "DATABASE_URL has the parameter 'sslrootcert', whose file has no certificate as PEM"
     ],
