@@ -1,9 +1,8 @@
-import { DomainError } from './errors.js'
 import { aboutGrant } from './events.js'
 import { answerOf, newGrant, tokenOf } from './issuing.js'
 import type { Policy } from './policy.js'
 import type { AllPorts } from './ports.js'
-import { publicForItself } from './refusals.js'
+import { clientGone, publicForItself } from './refusals.js'
 import { grantScopes, parseScope } from './scope.js'
 import type { GrantHandler } from './token-request.js'
 
@@ -24,9 +23,7 @@ export const createClientCredentialsGrant = (
     const grant = await newGrant(undefined, client, scopes, now, secrets, policy)
     const pair = { accessToken: await secrets.random(), refreshToken: undefined }
     const token = await tokenOf(pair, grant, scopes, now, secrets, policy)
-    if (!(await tokens.insert(token, undefined))) {
-      throw new DomainError('invalid_client', 'the client is not registered any more')
-    }
+    if (!(await tokens.insert(token, undefined))) throw clientGone()
     events.emit({ event: 'token.issued', ...aboutGrant(grant, request), reason: 'client_credentials' })
     return answerOf(pair, token, now)
   }

@@ -34,7 +34,7 @@ export type Fault =
   | 'too_long'
   | 'contradictory'
 
-/** Why a token request or a bearer token was refused. The events have it, and the text for the caller says it in words. */
+/** Why a token request was refused. The event has it, and the text for the caller says it in words. */
 export type RefusalReason =
   | 'unknown'
   | 'expired'

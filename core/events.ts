@@ -20,7 +20,7 @@ interface Ids {
 }
 
 type Event<Name extends string, Known extends keyof Ids = never> = { readonly event: Name } & Pick<Ids, Known> &
-  Partial<Origin>
+  Partial<Omit<Origin, 'network'>>
 
 /** What is told of a grant. A grant that a client has for itself has no user. */
 type GrantEvent<Name extends string> = Event<Name, 'client' | 'grant'> & { readonly user: number | undefined }

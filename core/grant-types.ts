@@ -32,14 +32,14 @@ export const defaultGrantTypes: readonly string[] = ['password', 'authorization_
 /** What a token endpoint does (RFC 6749 section 3.2). */
 export interface TokenUseCases {
   /**
-   * Serves the token request of an authenticated client, by its `grantType`. Throws `unsupported_grant_type`,
-   * `invalid_request`, `invalid_grant`, `invalid_scope`, `unauthorized_client`, `too_many_attempts`, `overloaded`, and
-   * `invalid_client` when the client was removed meanwhile.
+   * Serves the token request of an authenticated client, by its `grantType`. While a promise of the client is pending, what
+   * the request names is looked up. Throws `unsupported_grant_type`, `invalid_request`, `invalid_grant`, `invalid_scope`,
+   * `unauthorized_client`, `too_many_attempts`, `overloaded`, and `invalid_client` when the client was removed meanwhile.
    */
-  issueToken(client: Client, request: TokenRequest): Promise<TokenAnswer>
+  issueToken(client: Client | Promise<Client>, request: TokenRequest): Promise<TokenAnswer>
   /**
    * Authenticates the client as {@link ClientAuthentication.authenticateClient} does, and serves its request as
-   * {@link issueToken} does. Throws what the two throw. What the request names is looked up at the same time.
+   * {@link issueToken} does, at the same time. Throws what the two throw.
    */
   requestToken(candidates: PresentedCredentials, request: TokenRequest): Promise<TokenAnswer>
 }
@@ -51,7 +51,7 @@ export const createTokenUseCases = (
   { authenticateClient }: ClientAuthentication
 ): TokenUseCases => {
   const handlers = new Map(Object.entries(GRANT_TYPES).map(([type, create]) => [type, create(ports, policy, login)]))
-  const serve = async (authentication: Promise<Client>, request: TokenRequest): Promise<TokenAnswer> => {
+  const serve = async (authentication: Client | Promise<Client>, request: TokenRequest): Promise<TokenAnswer> => {
     const handler = handlers.get(request.grantType ?? '')
     const [client, found] = await Promise.all([authentication, handler?.find(request)])
     try {
@@ -70,7 +70,7 @@ export const createTokenUseCases = (
   }
 
   return {
-    issueToken: async (client, request) => serve(Promise.resolve(client), requireStrings(request)),
+    issueToken: async (client, request) => serve(client, requireStrings(request)),
     async requestToken(candidates, request) {
       const texts = requireStrings(request)
       return serve(authenticateClient(candidates, texts), texts)

@@ -5,7 +5,7 @@ import { answerOf, type TokenAnswer, tokenOf } from './issuing.js'
 import type { Client, Grant } from './model.js'
 import type { Policy } from './policy.js'
 import type { AllPorts, RefreshToken } from './ports.js'
-import { publicRefresh, refreshRefusals, scopeBeyondGrant } from './refusals.js'
+import { publicRefresh, refreshRefusals, scopeBeyondGrant, scopeNotAllowed } from './refusals.js'
 import { anyCovers, grantScopes, parseScope } from './scope.js'
 import { couldBeIssued } from './text.js'
 import { type GrantHandler, requireParameter, type TokenRequest } from './token-request.js'
@@ -48,7 +48,12 @@ export const createRefreshGrant = (
     const first = await tokens.findByRefresh(await secrets.digest(pair.refreshToken))
     if (first === undefined || first.ended) throw refreshRefusals.ended(grant)
     // What the first answer has stays allowed in its repeats, whatever the client is allowed since.
-    requireWithin(first.scopes, grantScopes(parseScope(request.scope), [...client.allowedScopes, ...first.scopes]))
+    const allowed = [...client.allowedScopes, ...first.scopes]
+    requireWithin(
+      grant,
+      first.scopes,
+      grantScopes(parseScope(request.scope), allowed, () => scopeNotAllowed(grant))
+    )
     events.emit({ event: 'refresh.repeated', ...aboutGrant(grant, request) })
     return answerOf(pair, first, clock.now())
   }
@@ -92,11 +97,11 @@ const requireRefreshToken = ({ refreshToken }: TokenRequest): string => requireP
  */
 const narrow = ({ allowedScopes }: Client, grant: Grant, requested: readonly string[]): readonly string[] => {
   if (requested.length === 0) return grantScopes(grant.scopes, allowedScopes, () => refreshRefusals.scope(grant))
-  const scopes = grantScopes(requested, allowedScopes)
-  requireWithin(grant.scopes, scopes)
+  const scopes = grantScopes(requested, allowedScopes, () => scopeNotAllowed(grant))
+  requireWithin(grant, grant.scopes, scopes)
   return scopes
 }
 
-const requireWithin = (granted: readonly string[], scopes: readonly string[]): void => {
-  if (!scopes.every(scope => anyCovers(granted, scope))) throw scopeBeyondGrant()
+const requireWithin = (grant: Grant, granted: readonly string[], scopes: readonly string[]): void => {
+  if (!scopes.every(scope => anyCovers(granted, scope))) throw scopeBeyondGrant(grant)
 }

@@ -65,6 +65,10 @@ export const invalidClient = refusal(
   'invalid_client',
   'the client is unknown or its secret is wrong: send the id and secret of a client by HTTP Basic or in the form'
 )
+export const clientGone = refusal(
+  'invalid_client',
+  'the client was removed meanwhile: send the id and secret of a registered one'
+)
 
 // The token endpoint (RFC 6749 section 5.2), revocation and introspection
 

@@ -53,24 +53,28 @@ export const createLog = (level: string, given?: DestinationStream, worker?: num
         others.emit(event)
       }
     }),
-    namingIn: useCases => ({
-      ...useCases,
-      async whoAmI(token, origin) {
-        const user = await useCases.whoAmI(token, origin)
-        note(callers, { ...origin, user: user.id })
-        return user
-      },
-      async manageAccount(attempt, changes) {
-        const account = await useCases.manageAccount(attempt, changes)
-        note(callers, { requestId: attempt.requestId, user: account.userId })
-        return account
-      },
-      async authenticateClient(candidates, origin) {
+    namingIn(useCases) {
+      const authenticateClient: UseCases['authenticateClient'] = async (candidates, origin) => {
         const client = await useCases.authenticateClient(candidates, origin)
         note(callers, { ...origin, client: client.id })
         return client
       }
-    }),
+      return {
+        ...useCases,
+        authenticateClient,
+        requestToken: (candidates, request) => useCases.issueToken(authenticateClient(candidates, request), request),
+        async whoAmI(token, origin) {
+          const user = await useCases.whoAmI(token, origin)
+          note(callers, { ...origin, user: user.id })
+          return user
+        },
+        async manageAccount(attempt, changes) {
+          const account = await useCases.manageAccount(attempt, changes)
+          note(callers, { requestId: attempt.requestId, user: account.userId })
+          return account
+        }
+      }
+    },
     linesDropped: output.dropped,
     requestUnparsed({ status, address }) {
       if (unparsed.pass()) logger.info({ address, status }, 'a request could not be read')

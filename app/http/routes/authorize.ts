@@ -34,7 +34,10 @@ const parameters = {
   client_id: text('The id of a registered client that has a redirect URI.', 'shop'),
   response_type: Type.String({ description: 'Always `code`.', enum: ['code'] }),
   response_mode: Type.Optional(Type.String({ description: 'Always `query`.', enum: ['query'] })),
-  state: text('A text of the client, of up to 4,096 bytes, which comes back unchanged.', 'xyz'),
+  state: text(
+    'A text of the client, of up to 4,096 bytes, which comes back unchanged. Clients that are registered so may leave it out with a `code_challenge`.',
+    'xyz'
+  ),
   redirect_uri: optionalText(
     'Where the browser returns to: exactly as it is registered, the port of this machine aside. Required where several are registered.',
     'https://shop.example/back'

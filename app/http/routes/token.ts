@@ -93,6 +93,7 @@ const operation: Operation = {
   },
   refusals: {
     ...clientFormRefusals,
+    clientGone: refusals.clientGone,
     withoutGrantType: () => refusals.missingParameter('grant_type'),
     unsupportedGrantType: () => refusals.unsupportedGrantType(grantTypes),
     otherGrantType: refusals.otherGrantType,

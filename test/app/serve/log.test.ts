@@ -58,7 +58,7 @@ t.test('a request is logged in one line, without its query string', async t => {
   t.strictSame(take().map(steady), [{ level: 30, address: '127.0.0.1', method: 'GET', path: '/sample', status: 200 }])
 })
 
-t.test('the line of a request has its address, and the client and the user where events tell of them', async t => {
+t.test('the line of a request has its address, and the client and the user where they are known', async t => {
   const { log, take } = recordLog('info')
   const { emit } = log.naming(createSecurityLog(log.logger))
   const http = createTestHttp({ log, trustProxy: '127.0.0.1' })
@@ -80,7 +80,9 @@ t.test('the line of a request has its address, and the client and the user where
       emit({ event: 'token.issued', reason: 'client_credentials', client: 'robot', user: undefined, grant, ...origin }),
     me: origin => named.whoAmI(accessToken, origin),
     account: origin => named.manageAccount({ ...ADA, ...origin }),
-    introspect: origin => named.authenticateClient([{ id: client.id, secret: SECRET }], origin)
+    introspect: origin => named.authenticateClient([{ id: client.id, secret: SECRET }], origin),
+    token: origin =>
+      named.requestToken([{ id: client.id, secret: SECRET }], { ...blankRequest, ...origin }).catch(() => {})
   }
   http.get<{ Params: { what: string } }>('/:what', async request => {
     const { what } = request.params
@@ -100,6 +102,7 @@ t.test('the line of a request has its address, and the client and the user where
   t.strictSame(await lineOf('me'), { ...line, user: 1 })
   t.strictSame(await lineOf('account'), { ...line, user: 1 })
   t.strictSame(await lineOf('introspect'), { ...line, client: 'app' })
+  t.strictSame(await lineOf('token'), { ...line, client: 'app' }, 'also where the refusal is no event')
   emit({ event: 'user.registered', user: 8, requestId: 'req-of-nobody' })
   t.match(take(), [{ event: 'user.registered', user: 8 }], 'a request that is over has its line')
   t.equal(log.linesDropped(), 0, 'whoever gives the stream counts what it drops')
