@@ -124,6 +124,7 @@ const judge = (client: Client, request: AuthorizationRequest): Authorization => 
     throw invalid('state is missing: send a text of your choice, which comes back unchanged')
   if (state === undefined && codeChallenge === undefined)
     throw invalid('state and code_challenge are missing: send one of the two')
+  // For hosts without a bound of their own: app/http refuses 4,096 bytes before.
   if (state !== undefined && state.length > 4096)
     throw invalid('state is longer than 4096 characters: send a shorter one')
   if (codeChallenge === undefined) {

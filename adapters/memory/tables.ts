@@ -20,7 +20,7 @@ export interface GrantRow {
   readonly client: ClientRow
   /** The generation of the user when the grant began. */
   readonly generation: number | undefined
-  /** The tombstone: once it is true, nothing under the grant is found and nothing more is stored under it. */
+  /** The tombstone: once it is true, nothing under the grant works, and nothing more is stored under it. */
   revoked: boolean
   /** When the last of its codes and tokens expires, in milliseconds. */
   lastExpiry: number

@@ -99,7 +99,7 @@ export const createMetrics = () => {
   const logins = counter('heroes_logins_total', 'Logins with a password that had an outcome.', 'outcome')
   const ended = counter(
     'heroes_grants_ended_total',
-    'Grants that ended before their time, by a client or because a code or refresh token was used again.',
+    'Grants that ended before their time: a client or their user ended them, or a code or refresh token was used again.',
     'reason'
   )
   const unparsed = counter(
