@@ -116,7 +116,7 @@ export interface UserStore {
   rehash(id: number, verified: PasswordHash, replacement: PasswordHash): Promise<boolean>
   /**
    * Stores a new password and does what {@link revoke} does, both or neither. False, and nothing changes, when no user has
-   * the name, or when one is given, as it was `verified`, and the user is another or has another generation.
+   * the name, or when that user is not the one who was `verified`, or has another generation.
    */
   setPassword(
     username: string,
@@ -272,10 +272,9 @@ export interface GrantStore {
    * Removes up to `limit` grants, with their codes and tokens, if every code, access token and refresh token of theirs
    * expired before `at`. Of other grants it removes each spent refresh token, with its access token, that has no nonce any
    * more, expired before `at` and was issued {@link SPENT_TOKEN_SECONDS} before `at`; it may do that up to a day later.
-   * Returns `limit` while there may be more to do, and fewer once nothing is left. A store may remove less than `limit`
-   * at once, and a grant with many tokens in several calls. Any
-   * number of calls may run at once and beside every other method, and no call waits for another. A store that others
-   * use meanwhile may pause before it returns `limit`.
+   * Returns `limit` while there may be more to do, and fewer once nothing is left. A store may remove less than `limit` at
+   * once, and a grant with many tokens in several calls. Any number of calls may run at once and beside every other method,
+   * and no call waits for another. A store that others use meanwhile may pause before it returns `limit`.
    */
   removeExpired(at: Date, limit: number): Promise<number>
 }
