@@ -70,7 +70,11 @@ export const createTokenUseCases = (
   }
 
   return {
-    issueToken: async (client, request) => serve(client, requireStrings(request)),
+    async issueToken(client, request) {
+      // Nobody waits for the client where the request has a value that is no text. Its refusal must not end the process then.
+      Promise.resolve(client).catch(() => {})
+      return serve(client, requireStrings(request))
+    },
     async requestToken(candidates, request) {
       const texts = requireStrings(request)
       return serve(authenticateClient(candidates, texts), texts)

@@ -70,6 +70,8 @@ t.test('what is no text is refused as invalid_input, whichever use case gets it'
       judgeRequest: async () => useCases.judgeRequest(client, { responseType: 'code', state: odd }),
       'issueToken, username': () => useCases.issueToken(client, { ...login, grantType: 'password', username: odd }),
       'issueToken, scope': () => useCases.issueToken(client, { ...login, grantType: 'password', scope: odd }),
+      'issueToken, before a client that is refused': () =>
+        useCases.issueToken(useCases.authenticateClient([{ id: 'nobody' }]), { ...login, grantType: odd }),
       requestToken: () => useCases.requestToken([{ id: 'app' }], { address, grantType: odd }),
       verifyBearer: () => useCases.verifyBearer(odd),
       whoAmI: () => useCases.whoAmI(odd),
