@@ -49,11 +49,8 @@ export const createRefreshGrant = (
     if (first === undefined || first.ended) throw refreshRefusals.ended(grant)
     // What the first answer has stays allowed in its repeats, whatever the client is allowed since.
     const allowed = [...client.allowedScopes, ...first.scopes]
-    requireWithin(
-      grant,
-      first.scopes,
-      grantScopes(parseScope(request.scope), allowed, () => scopeNotAllowed(grant))
-    )
+    const scopes = grantScopes(parseScope(request.scope), allowed, () => scopeNotAllowed(grant))
+    requireWithin(grant, first.scopes, scopes)
     events.emit({ event: 'refresh.repeated', ...aboutGrant(grant, request) })
     return answerOf(pair, first, clock.now())
   }

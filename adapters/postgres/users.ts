@@ -59,12 +59,12 @@ export const createUserStore = ({ write, transaction }: Driver, lookups: Lookups
     verified?: Pick<User, 'id' | 'generation'>
   ): Promise<boolean> => {
     const found = await findByUsername(username)
-    const { id: ofVerified = null, generation = null } = verified ?? {}
-    if (verified !== undefined && (found?.id !== ofVerified || found?.generation !== generation)) return false
+    if (verified && (found?.id !== verified.id || found.generation !== verified.generation)) return false
     if (found !== undefined) await revokeGrantsInPieces(write, 'user_id', found.id, at)
     return transaction({ name: 'user.revoke', patient: true }, async run => {
       const { hash = null, salt = null } = password ?? {}
-      const [[id] = []] = await run(END_LOGINS, [username, hash, salt, ofVerified, generation])
+      const { id: wanted = null, generation = null } = verified ?? {}
+      const [[id] = []] = await run(END_LOGINS, [username, hash, salt, wanted, generation])
       if (id === undefined) return false
       // A separate statement: it sees the grants of every login for which the first statement had to wait.
       await run(REVOKE_GRANTS, [Number(id), at])

@@ -1,4 +1,4 @@
-// The PostgreSQL server of a run, and the databases on it that have their tables.
+// The PostgreSQL server of a run, with the database that databases.ts copies.
 
 import { openServer } from '../../adapters/postgres/database.js'
 import { createDatabase, startServer } from './postgres.js'

@@ -18,7 +18,7 @@ import { ADA, SECRET } from '../../support/world.js'
 const LOADER = fileURLToPath(new URL('../../support/typescript.mjs', import.meta.url))
 /** How many processes run at a time. */
 const AT_ONCE = 2
-/** It needs PostgreSQL, takes the longest and has no secrets. */
+/** It takes the longest and has no secrets. */
 const LEFT_OUT = 'test/app/http/routes/long-lists.test.ts'
 
 /**
