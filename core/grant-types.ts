@@ -1,4 +1,3 @@
-import type { ClientAuthentication, PresentedCredentials } from './client-authentication.js'
 import { createClientCredentialsGrant } from './client-credentials-grant.js'
 import { createCodeGrant } from './code-grant.js'
 import { DomainError } from './errors.js'
@@ -34,50 +33,35 @@ export interface TokenUseCases {
   /**
    * Serves the token request of an authenticated client, by its `grantType`. While a promise of the client is pending, what
    * the request names is looked up. Throws `unsupported_grant_type`, `invalid_request`, `invalid_grant`, `invalid_scope`,
-   * `unauthorized_client`, `too_many_attempts`, `overloaded`, and `invalid_client` when the client was removed meanwhile.
+   * `unauthorized_client`, `too_many_attempts`, `overloaded`, `invalid_client` when the client was removed meanwhile, and
+   * what the promise of the client rejects with.
    */
   issueToken(client: Client | Promise<Client>, request: TokenRequest): Promise<TokenAnswer>
-  /**
-   * Authenticates the client as {@link ClientAuthentication.authenticateClient} does, and serves its request as
-   * {@link issueToken} does, at the same time. Throws what the two throw.
-   */
-  requestToken(candidates: PresentedCredentials, request: TokenRequest): Promise<TokenAnswer>
 }
 
-export const createTokenUseCases = (
-  ports: AllPorts,
-  policy: Policy,
-  login: Login,
-  { authenticateClient }: ClientAuthentication
-): TokenUseCases => {
+export const createTokenUseCases = (ports: AllPorts, policy: Policy, login: Login): TokenUseCases => {
   const handlers = new Map(Object.entries(GRANT_TYPES).map(([type, create]) => [type, create(ports, policy, login)]))
-  const serve = async (authentication: Client | Promise<Client>, request: TokenRequest): Promise<TokenAnswer> => {
-    const handler = handlers.get(request.grantType ?? '')
-    const [client, found] = await Promise.all([authentication, handler?.find(request)])
-    try {
-      const grantType = requireParameter('grant_type', request.grantType)
-      if (handler === undefined) throw unsupportedGrantType(grantTypes)
-      if (!client.grantTypes.includes(grantType)) throw otherGrantType()
-      return await handler.issue(client, request, found)
-    } catch (error) {
-      if (error instanceof DomainError && error.refusal !== undefined) {
-        const { reason, grant } = error.refusal
-        const about = grant === undefined ? { client: client.id, ...originAlone(request) } : aboutGrant(grant, request)
-        ports.events.emit({ event: 'token.refused', ...about, reason })
-      }
-      throw error
-    }
-  }
-
   return {
-    async issueToken(client, request) {
+    async issueToken(authentication, request) {
       // Nobody waits for the client where the request has a value that is no text. Its refusal must not end the process then.
-      Promise.resolve(client).catch(() => {})
-      return serve(client, requireStrings(request))
-    },
-    async requestToken(candidates, request) {
-      const texts = requireStrings(request)
-      return serve(authenticateClient(candidates, texts), texts)
+      Promise.resolve(authentication).catch(() => {})
+      requireStrings(request)
+      const handler = handlers.get(request.grantType ?? '')
+      const [client, found] = await Promise.all([authentication, handler?.find(request)])
+      try {
+        const grantType = requireParameter('grant_type', request.grantType)
+        if (handler === undefined) throw unsupportedGrantType(grantTypes)
+        if (!client.grantTypes.includes(grantType)) throw otherGrantType()
+        return await handler.issue(client, request, found)
+      } catch (error) {
+        if (error instanceof DomainError && error.refusal !== undefined) {
+          const { reason, grant } = error.refusal
+          const about =
+            grant === undefined ? { client: client.id, ...originAlone(request) } : aboutGrant(grant, request)
+          ports.events.emit({ event: 'token.refused', ...about, reason })
+        }
+        throw error
+      }
     }
   }
 }

@@ -38,16 +38,15 @@ export const createUseCases = (given: Ports, changes: PolicyChanges = {}): UseCa
   const policy = policyWith(changes)
   const ports = { ...given, events: given.events ?? { emit: () => {} } }
   const login = createLogin(ports, createThrottle(ports, policy))
-  const authentication = createClientAuthentication(ports)
   return {
     ...createHeroUseCases(ports),
     ...createUserUseCases(ports, policy),
-    ...authentication,
+    ...createClientAuthentication(ports),
     ...createClientUseCases(ports),
     ...createImportUseCases(ports),
     ...createScopeTextUseCases(ports),
     ...createAuthorizeUseCases(ports, policy, login),
-    ...createTokenUseCases(ports, policy, login, authentication),
+    ...createTokenUseCases(ports, policy, login),
     ...createBearerUseCases(ports),
     ...createRevocationUseCases(ports),
     ...createHousekeepingUseCases(ports, policy),

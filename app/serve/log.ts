@@ -54,15 +54,13 @@ export const createLog = (level: string, given?: DestinationStream, worker?: num
       }
     }),
     namingIn(useCases) {
-      const authenticateClient: UseCases['authenticateClient'] = async (candidates, origin) => {
-        const client = await useCases.authenticateClient(candidates, origin)
-        note(callers, { ...origin, client: client.id })
-        return client
-      }
       return {
         ...useCases,
-        authenticateClient,
-        requestToken: (candidates, request) => useCases.issueToken(authenticateClient(candidates, request), request),
+        async authenticateClient(candidates, origin) {
+          const client = await useCases.authenticateClient(candidates, origin)
+          note(callers, { ...origin, client: client.id })
+          return client
+        },
         async whoAmI(token, origin) {
           const user = await useCases.whoAmI(token, origin)
           note(callers, { ...origin, user: user.id })

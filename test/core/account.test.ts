@@ -177,7 +177,7 @@ t.test('whoever holds an access token of a user learns who that is', async t => 
     await t.rejects(useCases.whoAmI(), { code: 'token_required' })
     await t.rejects(useCases.whoAmI('x'.repeat(32)), { code: 'invalid_token' })
     await useCases.changeClient(client.id, { grantTypes: ['client_credentials'] })
-    const own = await useCases.requestToken([{ id: client.id, secret: 'a-secret-of-more-than-24-characters' }], {
+    const own = await useCases.issueToken(await useCases.findClient(client.id), {
       ...blankRequest,
       grantType: 'client_credentials'
     })

@@ -7,7 +7,7 @@ const createSetting = async (stores: Stores, policy: World['policy'] | object = 
   const world = createWorld({ stores, policy })
   const { id, user } = await addTenant(world)
   const request = (form: Partial<TokenRequest>) =>
-    world.useCases.requestToken([{ id, secret: SECRET }], { ...blankRequest, ...form })
+    world.useCases.issueToken(world.useCases.authenticateClient([{ id, secret: SECRET }]), { ...blankRequest, ...form })
   return {
     ...world,
     id,

@@ -18,7 +18,7 @@ type Serve = (useCases: UseCases, client: Client, request: TokenRequest) => Prom
 const WAYS: Readonly<Record<string, Serve>> = {
   'a refresh for an authenticated client': (useCases, client, request) => useCases.issueToken(client, request),
   'a refresh with credentials': (useCases, { id, secretDigest }, request) =>
-    useCases.requestToken([{ id, secret: secretDigest && SECRET }], request)
+    useCases.issueToken(useCases.authenticateClient([{ id, secret: secretDigest && SECRET }]), request)
 }
 
 let worlds = 0

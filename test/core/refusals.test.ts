@@ -242,7 +242,9 @@ t.test('a wrong password and a wrong client are told by their own events alone',
   const { issue, useCases, events } = await createSetting()
   events.length = 0
   await t.rejects(issue({ grantType: 'password', username: 'ada', password: 'wrong' }), { code: 'invalid_grant' })
-  await t.rejects(useCases.requestToken([], { ...blankRequest, grantType: 'nonsense' }), { code: 'invalid_client' })
+  await t.rejects(useCases.issueToken(useCases.authenticateClient([]), { ...blankRequest, grantType: 'nonsense' }), {
+    code: 'invalid_client'
+  })
   await t.rejects(issue({}), { code: 'invalid_request' })
   t.strictSame(
     events.map(({ event }) => event),

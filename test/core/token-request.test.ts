@@ -9,7 +9,7 @@ t.test('a request with a value that is no text rejects, and leaves no rejection 
   t.teardown(() => process.off('unhandledRejection', hear))
   const world = createWorld()
   await addClient(world, 'app')
-  const { requestToken } = world.useCases
+  const { authenticateClient, issueToken } = world.useCases
   const wrong = [{ id: 'app', secret: `${SECRET}?` }]
   for (const value of [5, ['a'], { a: 'b' }, null]) {
     for (const [grantType, name] of [
@@ -20,7 +20,7 @@ t.test('a request with a value that is no text rejects, and leaves no rejection 
     ] as const) {
       // What a framework makes of `username[]=a` and of `"username":5`.
       const request: TokenRequest = { ...blankRequest, username: 'ada', password: 'x', grantType, [name]: value }
-      await t.rejects(requestToken(wrong, request), `${name}: ${JSON.stringify(value)}`)
+      await t.rejects(issueToken(authenticateClient(wrong), request), `${name}: ${JSON.stringify(value)}`)
     }
   }
   // Node tells of a rejection after the promise callbacks of the turn.

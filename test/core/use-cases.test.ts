@@ -9,7 +9,7 @@ t.test('a value of the policy that is undefined is left out, and the default hol
   await addClient({ useCases }, 'app')
   await useCases.registerUser(ADA)
   const log = (password: string) =>
-    useCases.requestToken([{ id: 'app', secret: SECRET }], {
+    useCases.issueToken(useCases.authenticateClient([{ id: 'app', secret: SECRET }]), {
       ...blankRequest,
       grantType: 'password',
       username: 'ada',
@@ -72,7 +72,6 @@ t.test('what is no text is refused as invalid_input, whichever use case gets it'
       'issueToken, scope': () => useCases.issueToken(client, { ...login, grantType: 'password', scope: odd }),
       'issueToken, before a client that is refused': () =>
         useCases.issueToken(useCases.authenticateClient([{ id: 'nobody' }]), { ...login, grantType: odd }),
-      requestToken: () => useCases.requestToken([{ id: 'app' }], { address, grantType: odd }),
       verifyBearer: () => useCases.verifyBearer(odd),
       whoAmI: () => useCases.whoAmI(odd),
       revokeToken: () => useCases.revokeToken(client, odd),

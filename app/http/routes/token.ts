@@ -127,7 +127,7 @@ const operation: Operation = {
 
 export const tokenRoutes = (
   http: Http,
-  useCases: Pick<UseCases, 'requestToken'>,
+  useCases: Pick<UseCases, 'authenticateClient' | 'issueToken'>,
   publicUrl: () => string,
   corsOrigins: readonly string[]
 ): void => {
@@ -142,7 +142,9 @@ export const tokenRoutes = (
           const form = await formOf(request)
           const origin = originOf(request)
           const credentials = clientCredentials(request.headers.authorization, form)
-          const answer = await useCases.requestToken(credentials, {
+          // Not awaited: what the request names is looked up meanwhile.
+          const client = useCases.authenticateClient(credentials, origin)
+          const answer = await useCases.issueToken(client, {
             grantType: form.get('grant_type'),
             username: form.get('username'),
             password: form.get('password'),

@@ -68,7 +68,7 @@ t.test('the line of a request has its address, and the client and the user where
   const named = log.namingIn(useCases)
   const client = await addClient({ useCases }, 'app')
   await useCases.registerUser(ADA)
-  const { accessToken } = await useCases.requestToken([{ id: client.id, secret: SECRET }], {
+  const { accessToken } = await useCases.issueToken(client, {
     ...blankRequest,
     grantType: 'password',
     ...ADA
@@ -82,7 +82,12 @@ t.test('the line of a request has its address, and the client and the user where
     account: origin => named.manageAccount({ ...ADA, ...origin }),
     introspect: origin => named.authenticateClient([{ id: client.id, secret: SECRET }], origin),
     token: origin =>
-      named.requestToken([{ id: client.id, secret: SECRET }], { ...blankRequest, ...origin }).catch(() => {})
+      named
+        .issueToken(named.authenticateClient([{ id: client.id, secret: SECRET }], origin), {
+          ...blankRequest,
+          ...origin
+        })
+        .catch(() => {})
   }
   http.get<{ Params: { what: string } }>('/:what', async request => {
     const { what } = request.params
