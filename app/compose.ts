@@ -38,7 +38,7 @@ export const compose = async (settings: Settings, observer: Observer = {}): Prom
   const { hashConcurrency: concurrency, hashQueue: queue } = settings
   const crypto = createCrypto({ concurrency, queue, onHash: observer.onHash })
   const ports = { ...database.stores, ...crypto, clock: database.clock ?? systemClock }
-  // The clock of a server does not jump as a single machine's may, so nothing has to be kept long after its expiry.
+  // On a server all instances go by one clock, which does not jump: an expired grant may go after a minute.
   const grantRemovalDelaySeconds = settings.database.kind === 'server' ? 60 : undefined
   const policy = { ...settings.policy, grantRemovalDelaySeconds }
   return {
@@ -218,9 +218,17 @@ const openDatabase = async (settings: DatabaseSettings, observer: Observer): Pro
   if (settings.kind !== 'memory') return openLasting(settings, observer)
   const { createMemoryStores } = await import('../adapters/memory/stores.js')
   const nothing = async (): Promise<undefined> => undefined
-  const life = { migrate: nothing, requireSchema: nothing, check: nothing, close: nothing }
-  const lacking = { clock: undefined, isSlowSearch: undefined, backup: undefined }
-  return { stores: createMemoryStores(), ...lacking, connections: () => undefined, ...life }
+  return {
+    stores: createMemoryStores(),
+    clock: undefined,
+    isSlowSearch: undefined,
+    backup: undefined,
+    connections: () => undefined,
+    migrate: nothing,
+    requireSchema: nothing,
+    check: nothing,
+    close: nothing
+  }
 }
 
 // Imported when the settings name it, so that no start loads an adapter that it does not use.

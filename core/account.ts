@@ -43,47 +43,58 @@ export const createAccountUseCases = (
   { users, clients, grants, passwords, clock, events }: AllPorts,
   policy: Policy,
   login: Login
-): AccountUseCases => ({
-  async manageAccount(attempt, { end = [], newPassword } = {}) {
-    const begunAt = clock.now()
-    const wanted = newPassword === undefined ? undefined : requirePassword(newPassword, policy)
-    const user = await login.admit(undefined, attempt, await login.find(attempt))
-    if (user === undefined) throw accessDenied()
-    const { id, username, password } = user
+): AccountUseCases => {
+  const listOpen = ({ id }: User, limit: number) => grants.listOpen(id, clock.now(), limit)
+
+  /** Replaces the password that was verified, and no other. Resolves with how many logins that ended. */
+  const changePassword = async (verified: User, password: string, attempt: LoginAttempt, begunAt: Date) => {
     const { address, network } = attempt
-
-    const listOpen = (limit: number) => grants.listOpen(id, clock.now(), limit)
-    let ended = 0
-    if (wanted !== undefined) {
-      // The password was right, which makes the login a known one.
-      const hash = await passwords.hash(wanted, { address, network, priority: 'known_login' })
-      // Two hashes may have waited for longer than a request may take. Nothing changes behind a request that was refused.
-      if (clock.now() > secondsAfter(begunAt, REQUEST_SECONDS - 1)) throw tooManyHashes()
-      const { count } = await listOpen(0)
-      const store = (verified: User) => users.setPassword(username, hash, clock.now(), verified)
-      if (!(await store(user))) {
-        // Logins that were ended meanwhile leave the password that was verified. Another password was not verified.
-        const now = await users.findByUsername(username)
-        const isVerified = now?.id === id && now.password.hash === password.hash
-        if (!isVerified || !(await store(now))) throw accessDenied()
-      }
-      events.emit({ event: 'user.password_changed', user: id, ...originAlone(attempt), reason: 'account' })
-      ended = count
-    } else {
-      const { open } = end.length === 0 ? { open: [] } : await listOpen(Number.MAX_SAFE_INTEGER)
-      for (const { grant } of open.filter(({ grant }) => end === 'all' || end.includes(grant.id))) {
-        if (!(await grants.revoke(grant.id, clock.now()))) continue
-        events.emit({ event: 'grant.revoked', ...aboutGrant(grant, attempt), reason: 'account' })
-        ended += 1
-      }
-      // Logins under way end too.
-      if (end === 'all' && !(await users.revoke(username, clock.now()))) throw accessDenied()
+    // The password was right, which makes the login a known one.
+    const hash = await passwords.hash(password, { address, network, priority: 'known_login' })
+    // Two hashes may have waited for longer than a request may take. Nothing changes behind a request that was refused.
+    if (clock.now() > secondsAfter(begunAt, REQUEST_SECONDS - 1)) throw tooManyHashes()
+    const { count } = await listOpen(verified, 0)
+    const store = (user: User) => users.setPassword(user.username, hash, clock.now(), user)
+    if (!(await store(verified))) {
+      // Logins that were ended meanwhile leave the password that was verified. Another password was not verified.
+      const now = await users.findByUsername(verified.username)
+      const isVerified = now?.id === verified.id && now.password.hash === verified.password.hash
+      if (!isVerified || !(await store(now))) throw accessDenied()
     }
-
-    const { open, count } = await listOpen(MOST_LOGINS)
-    const logins = await Promise.all(
-      open.map(async each => ({ ...each, clientName: (await clients.find(each.grant.clientId))?.name }))
-    )
-    return { userId: id, username, ended, logins, others: count - logins.length }
+    events.emit({ event: 'user.password_changed', user: verified.id, ...originAlone(attempt), reason: 'account' })
+    return count
   }
-})
+
+  /** Resolves with how many logins this call ended. */
+  const endLogins = async (user: User, end: readonly string[] | 'all', attempt: LoginAttempt) => {
+    if (end.length === 0) return 0
+    let ended = 0
+    const { open } = await listOpen(user, Number.MAX_SAFE_INTEGER)
+    for (const { grant } of open.filter(({ grant }) => end === 'all' || end.includes(grant.id))) {
+      if (!(await grants.revoke(grant.id, clock.now()))) continue
+      events.emit({ event: 'grant.revoked', ...aboutGrant(grant, attempt), reason: 'account' })
+      ended += 1
+    }
+    // Logins under way end too.
+    if (end === 'all' && !(await users.revoke(user.username, clock.now()))) throw accessDenied()
+    return ended
+  }
+
+  return {
+    async manageAccount(attempt, { end = [], newPassword } = {}) {
+      const begunAt = clock.now()
+      const password = newPassword === undefined ? undefined : requirePassword(newPassword, policy)
+      const user = await login.admit(undefined, attempt, await login.find(attempt))
+      if (user === undefined) throw accessDenied()
+      const ended =
+        password === undefined
+          ? await endLogins(user, end, attempt)
+          : await changePassword(user, password, attempt, begunAt)
+      const { open, count } = await listOpen(user, MOST_LOGINS)
+      const logins = await Promise.all(
+        open.map(async each => ({ ...each, clientName: (await clients.find(each.grant.clientId))?.name }))
+      )
+      return { userId: user.id, username: user.username, ended, logins, others: count - logins.length }
+    }
+  }
+}

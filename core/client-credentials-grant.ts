@@ -25,6 +25,6 @@ export const createClientCredentialsGrant = (
     const token = await tokenOf(pair, grant, scopes, now, secrets, policy)
     if (!(await tokens.insert(token, undefined))) throw clientGone()
     events.emit({ event: 'token.issued', ...aboutGrant(grant, request), reason: 'client_credentials' })
-    return answerOf(pair, token, now)
+    return answerOf(pair, token)
   }
 })

@@ -31,7 +31,7 @@ export const createCodeGrant = (
     couldBeIssued(code) ? codes.find(await secrets.digest(code)) : undefined
 
   // RFC 9700 section 4.5: a second use means that two parties hold the code, so the tokens of the first use are
-  // revoked. Of several second uses at once, the one that ended the grant is told.
+  // revoked. Of several second uses at once, only the one that ended the grant emits it.
   const refuseSecondUse = async ({ grant }: StoredCode, request: TokenRequest): Promise<never> => {
     if (await grants.revoke(grant.id, clock.now())) {
       events.emit({ event: 'grant.stolen', ...aboutGrant(grant, request), reason: 'code' })
@@ -59,8 +59,8 @@ export const createCodeGrant = (
       if (code.spent) return refuseSecondUse(code, request)
       if (code.expiresAt <= now || grant.expiresAt <= now) throw refusals.expired(grant)
       const scopes = grant.scopes.filter(scope => anyCovers(client.allowedScopes, scope))
-      const lost = scopes.length === 0 && grant.scopes.length > 0 ? 'scope' : undefined
-      const fault = (await mismatchOf(code, client, request)) ?? lost
+      const scopeFault = scopes.length === 0 && grant.scopes.length > 0 ? 'scope' : undefined
+      const fault = (await mismatchOf(code, client, request)) ?? scopeFault
       if (fault !== undefined) {
         if (!(await codes.burn(code.digest))) return refuseLost(code, request)
         throw refusals[fault](grant)
@@ -69,7 +69,7 @@ export const createCodeGrant = (
       const token = await tokenOf(pair, grant, scopes, now, secrets, policy)
       if (!(await codes.redeem(code.digest, token))) return refuseLost(code, request)
       events.emit({ event: 'token.issued', ...aboutGrant(grant, request), reason: 'authorization_code' })
-      return answerOf(pair, token, now)
+      return answerOf(pair, token)
     }
   }
 }

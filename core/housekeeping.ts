@@ -6,10 +6,10 @@ import type { AllPorts, GrantStore } from './ports.js'
 /** Removing what has expired. */
 export interface HousekeepingUseCases {
   /**
-   * Erases the nonces that no grace needs and removes grants, spent refresh tokens and attempts that have expired, in batches, until none is
-   * left or `signal` is aborted. While that takes long, it erases nonces every half minute. Any number of instances may
-   * sweep at once. When one of these fails, the others are done nevertheless, and the promise rejects with the first
-   * failure.
+   * Erases the nonces that no grace needs and removes grants, spent refresh tokens and attempts that have expired, in
+   * batches, until none is left or `signal` is aborted. While that takes long, it erases nonces every half minute. Any
+   * number of instances may sweep at once. When one of these fails, the others are done nevertheless, and the promise
+   * rejects with the first failure.
    */
   sweep(signal?: { readonly aborted: boolean }): Promise<void>
 }

@@ -22,7 +22,7 @@ export interface ImportUseCases {
   importHeroes(heroes: readonly NewHero[]): Promise<readonly ImportOutcome[]>
   /**
    * Stores users of the predecessor, who log in with their old passwords, on the terms of {@link importHeroes}. A call
-   * takes as long as a hash for each of them. Tells `user.imported`.
+   * takes as long as a hash for each of them. Emits `user.imported`.
    */
   importUsers(users: readonly PredecessorUser[]): Promise<readonly ImportOutcome[]>
 }

@@ -1,7 +1,7 @@
 import { secondsAfter } from './instants.js'
 import type { Client, Grant, Token, User } from './model.js'
 import type { Policy } from './policy.js'
-import type { Ports } from './ports.js'
+import type { Secrets } from './ports.js'
 
 /** The successful response of RFC 6749 section 5.1. */
 export interface TokenAnswer {
@@ -22,7 +22,7 @@ export const newGrant = async (
   client: Client,
   scopes: readonly string[],
   now: Date,
-  secrets: Ports['secrets'],
+  secrets: Secrets,
   policy: Policy
 ): Promise<Grant> => ({
   id: await secrets.grantId(),
@@ -37,7 +37,7 @@ export const newGrant = async (
  * RFC 6749 section 6 binds a refresh token to its client. A client without a secret cannot prove which it is, so it gets
  * none, and neither does one that is not allowed the refresh grant.
  */
-export const newPair = async (client: Client, secrets: Ports['secrets']): Promise<TokenPair> => {
+export const newPair = async (client: Client, secrets: Secrets): Promise<TokenPair> => {
   const mayRefresh = client.secretDigest !== undefined && client.grantTypes.includes('refresh_token')
   return {
     accessToken: await secrets.random(),
@@ -51,7 +51,7 @@ export const tokenOf = async (
   grant: Grant,
   scopes: readonly string[],
   now: Date,
-  secrets: Ports['secrets'],
+  secrets: Secrets,
   policy: Policy
 ): Promise<Token> => {
   const withinGrant = (seconds: number): Date => {
@@ -70,13 +70,13 @@ export const tokenOf = async (
 }
 
 /**
- * The answer to the client. `now` is the instant of the issue, or of a repeated refresh that gets the same pair: a later
- * one, or an earlier one by the clock of another server.
+ * The answer to the client. `now` is given for a repeated refresh, which gets the first pair: it is later than the issue, or
+ * earlier by the clock of another server.
  */
 export const answerOf = (
   { accessToken, refreshToken }: TokenPair,
   { scopes, issuedAt, expiresAt }: Token,
-  now: Date
+  now = issuedAt
 ): TokenAnswer => ({
   accessToken,
   refreshToken,

@@ -22,7 +22,7 @@ export interface Login {
   admit(client: string | undefined, origin: Origin, found: LoginFound): Promise<User | undefined>
 }
 
-/** Tells that a login began the grant; or that it did not, because the user or the client was ended meanwhile. */
+/** Emits that a login began the grant; or that it failed, because the user or the client was ended meanwhile. */
 export const emitLogin = (events: Events, begun: boolean, user: User, grant: Grant, origin: Origin): void => {
   const login = { client: grant.clientId, user: user.id, ...originAlone(origin) }
   if (begun) events.emit({ event: 'login.succeeded', ...login, grant: grant.id })

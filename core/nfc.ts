@@ -27,7 +27,10 @@ const LAST = '\u0345'
 /** What has been found out about marks. There are some 2,500. */
 const nonStarters = new Map<string, boolean>()
 
-/** Whether Unicode gives the character a combining class, by which normalization orders it. JavaScript does not tell the class. */
+/**
+ * Whether Unicode gives the character a combining class, by which normalization orders it. JavaScript does not tell the
+ * class.
+ */
 const isNonStarter = (character: string): boolean => {
   if (!/\p{M}/u.test(character)) return false
   const known = nonStarters.get(character)

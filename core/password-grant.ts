@@ -32,7 +32,7 @@ export const createPasswordGrant = (
       emitLogin(events, begun, user, grant, request)
       if (begun) {
         events.emit({ event: 'token.issued', ...aboutGrant(grant, request), reason: 'password' })
-        return answerOf(pair, token, now)
+        return answerOf(pair, token)
       }
     }
     throw wrongCredentials()

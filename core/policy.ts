@@ -17,7 +17,10 @@ export interface Policy {
   readonly loginAttempts: number
   /** The window of logins, and of registrations. */
   readonly loginWindowSeconds: number
-  /** Registrations per address in one window, those of names that are taken included; ten times as many per network. 0: no limit. */
+  /**
+   * Registrations per address in one window, those of names that are taken included; ten times as many per network. 0:
+   * no limit.
+   */
   readonly registerAttempts: number
   /**
    * For how long a grant stays stored after everything under it has expired, at least 60. Where no other clock than this

@@ -50,15 +50,15 @@ export interface AllPorts extends Ports {
   readonly events: Events
 }
 
-/** Which users are wanted. Without any condition it is all of them. */
-export interface UserQuery {
+/** Which part of a list is wanted. Without any condition it is all of it. */
+export interface PageQuery {
   /** Only those with a greater id. Any safe integer. */
   readonly after?: number | undefined
   readonly limit?: number | undefined
 }
 
 /** Which heroes are wanted. Without any condition it is all of them. */
-export interface HeroQuery extends UserQuery {
+export interface HeroQuery extends PageQuery {
   /**
    * Part of the name. Both are compared in the form that `toLowerCase()` gives them, and no character is a wildcard.
    */
@@ -91,6 +91,9 @@ export interface HeroStore {
   remove(id: number): Promise<boolean>
 }
 
+/** Whose password was verified, and at which generation. */
+export type VerifiedUser = Pick<User, 'id' | 'generation'>
+
 /**
  * Keeps users. A method that ends or removes many grants may take long, but no other call waits for it. When it
  * rejects, some of the grants may have ended.
@@ -108,7 +111,7 @@ export interface UserStore {
   /** Undefined when no user has the name, case and all. */
   findByUsername(username: string): Promise<User | undefined>
   /** The users that match the query, by ascending id. */
-  list(query: UserQuery): Promise<readonly User[]>
+  list(query: PageQuery): Promise<readonly User[]>
   /**
    * Replaces the hash `verified`. False, and nothing changes, when no user has the id or the user has another hash.
    * Ends no grant.
@@ -118,12 +121,7 @@ export interface UserStore {
    * Stores a new password and does what {@link revoke} does, both or neither. False, and nothing changes, when no user has
    * the name, or when that user is not the one who was `verified`, or has another generation.
    */
-  setPassword(
-    username: string,
-    password: PasswordHash,
-    at: Date,
-    verified?: Pick<User, 'id' | 'generation'>
-  ): Promise<boolean>
+  setPassword(username: string, password: PasswordHash, at: Date, verified?: VerifiedUser): Promise<boolean>
   /**
    * Ends every grant of the user and raises the generation, so that a login under way is not stored. False when no user
    * has the name.

@@ -18,8 +18,8 @@ interface Found {
 
 /**
  * RFC 6749 section 6 with rotation (RFC 9700 section 4.14.2). A repeat within the grace gets the first answer again; a
- * later repeat is a theft and ends the grant, for as long as spent tokens are kept. Throws `unauthorized_client`, `invalid_request`, `invalid_grant`,
- * `invalid_scope`.
+ * later repeat is a theft and ends the grant, for as long as spent tokens are kept. Throws `unauthorized_client`,
+ * `invalid_request`, `invalid_grant`, `invalid_scope`.
  */
 export const createRefreshGrant = (
   { tokens, grants, secrets, clock, events }: AllPorts,
@@ -75,7 +75,7 @@ export const createRefreshGrant = (
       const successor = await tokenOf(pair, grant, scopes, at, secrets, policy)
       if (await tokens.rotate(await secrets.digest(refreshToken), { at, nonce }, successor)) {
         events.emit({ event: 'token.refreshed', ...aboutGrant(grant, request) })
-        return answerOf(pair, successor, at)
+        return answerOf(pair, successor)
       }
       // Another call has spent the token, or its grant has ended. Only a new look-up can tell: the first one saw the
       // token unspent. The two were under way at once, so this one is judged as if it had come when the token was spent.

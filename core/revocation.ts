@@ -20,8 +20,9 @@ export interface Introspection {
 /** Ending tokens and telling of them. */
 export interface RevocationUseCases {
   /**
-   * RFC 7009. A refresh token ends its whole grant, even when it has expired, or is spent and still stored; an access token ends alone. An
-   * unknown token is no error. Throws `invalid_request` without a token and `invalid_grant` for another client's token.
+   * RFC 7009. A refresh token ends its whole grant, even when it has expired, or is spent and still stored; an access
+   * token ends alone. An unknown token is no error. Throws `invalid_request` without a token and `invalid_grant` for
+   * another client's token.
    */
   revokeToken(client: Client, token: string | undefined, origin?: Origin): Promise<void>
   /**

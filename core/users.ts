@@ -4,7 +4,7 @@ import { latest, secondsUntil } from './instants.js'
 import type { Digest, User } from './model.js'
 import { toNfc } from './nfc.js'
 import type { Policy } from './policy.js'
-import type { AllPorts, UserQuery } from './ports.js'
+import type { AllPorts, PageQuery } from './ports.js'
 import { tooManyRegistrations, usernameTaken } from './refusals.js'
 import { isText, requireString, requireText } from './text.js'
 
@@ -38,7 +38,7 @@ export interface UserUseCases {
    */
   registerUser(credentials: Credentials, origin?: Origin): Promise<NamedUser>
   /** The first `limit` users with an id greater than `after`, by ascending id. */
-  userPage(query: UserQuery & { readonly limit: number }): Promise<UserPage>
+  userPage(query: PageQuery & { readonly limit: number }): Promise<UserPage>
   /** Stores a new password and ends every login. Throws `invalid_input` and `not_found`. */
   setPassword(credentials: Credentials): Promise<void>
   /** Ends every code and token of the user, including those of logins under way. Throws `not_found`. */

@@ -15,24 +15,25 @@ export interface HashQueueOptions {
   readonly gauge?: Pick<Performance, 'now' | 'eventLoopUtilization'>
 }
 
-/** In milliseconds. A call that has waited for longer is refused, because the answer to its request would be late. */
-const PATIENCE = 4400
-/** In milliseconds. Pauses end where one of those that wait would not begin within this time. */
-const AIM = 3900
+/** A call that has waited for longer is refused, because the answer to its request would be late. */
+const PATIENCE_MILLISECONDS = 4400
+/** Pauses end where one of those that wait would not begin within this time. */
+const AIM_MILLISECONDS = 3900
 /** Of two classes, the one with the lower rank is served first. */
 const RANKS: Readonly<Record<HashCaller['priority'], number>> = { known_login: 0, login: 1, registration: 2, rehash: 3 }
 /** Of eight turns one is a login's and one a registration's, so that those before them do not keep them out for ever. */
 const ROUND = 8
 const FAVOURED: Readonly<Record<number, number>> = { 3: RANKS.login, 7: RANKS.registration }
-// Hashes take cores from other requests, so a place pauses: the time of its work, times this and the loop's utilization.
+// A hash takes a core from other requests, so the next one waits: for the time of this one, times this, times the loop's
+// utilization.
 const PAUSE = 6
-/** Below this utilization of the event loop no place pauses. */
+/** Below this utilization of the event loop no hash waits so. */
 const IDLE = 0.3
-/** Of the latest work in the average utilization: an idle event loop that waits for its core seems busy now and then. */
+/** How much the latest measurement counts in the average. An idle event loop that waits for its core seems busy, now and then. */
 const WEIGHT = 1 / 3
-/** In milliseconds. A shorter pause is not worth a timer, and a longer one would hold up whoever comes next. */
-const SHORTEST_PAUSE = 2
-const LONGEST_PAUSE = 250
+/** A shorter pause is not worth a timer, and a longer one would hold up whoever comes next. */
+const SHORTEST_PAUSE_MILLISECONDS = 2
+const LONGEST_PAUSE_MILLISECONDS = 250
 
 interface Party {
   readonly name: string
@@ -107,7 +108,7 @@ export const createHashQueue = ({
     return least(lastFirst.filter(isHeavier), key) ?? least(later, call => [-call.rank, ...key(call)])
   }
 
-  const waitForPlace = ({ address = '', network = address, priority }: HashCaller): Promise<void> =>
+  const waitForTurn = ({ address = '', network = address, priority }: HashCaller): Promise<void> =>
     new Promise((begin, reject) => {
       const call: Waiting = {
         rank: RANKS[priority],
@@ -136,7 +137,7 @@ export const createHashQueue = ({
 
   /** Takes the call whose turn it is out of the queue. */
   const takeNext = (): Waiting | undefined => {
-    for (const call of calls) if (gauge.now() - call.arrivedAt > PATIENCE) refuse(call)
+    for (const call of calls) if (gauge.now() - call.arrivedAt > PATIENCE_MILLISECONDS) refuse(call)
     const first = FAVOURED[served % ROUND]
     const next = least(calls, ({ rank, parties }) => [rank === first ? -1 : rank, ...parties.map(({ turn }) => turn)])
     if (next === undefined) return undefined
@@ -146,23 +147,23 @@ export const createHashQueue = ({
     return next
   }
 
-  /** The place goes straight to the call whose turn it is: a new call cannot overtake it. */
-  const passPlaceOn = (): void => {
+  /** Goes straight to the call whose turn it is: a new call cannot overtake it. */
+  const release = (): void => {
     const begin = takeNext()?.begin ?? inSpareTime.shift()
     if (begin === undefined) running -= 1
     else begin()
   }
 
-  /** The longest pause after every piece of work with which all that wait begin within {@link AIM}, first come, first served. */
+  /** The longest pause after each piece of work with which all that wait, first come, first served, begin within the aim. */
   const spareTime = (took: number): number => {
     const now = gauge.now()
     const spare = [...calls].map(
-      ({ arrivedAt }, index) => (arrivedAt + AIM - now) / Math.ceil((index + 1) / concurrency) - took
+      ({ arrivedAt }, index) => (arrivedAt + AIM_MILLISECONDS - now) / Math.ceil((index + 1) / concurrency) - took
     )
-    return Math.min(LONGEST_PAUSE, ...spare)
+    return Math.min(LONGEST_PAUSE_MILLISECONDS, ...spare)
   }
 
-  const runInPlace = async <T>(work: () => Promise<T>): Promise<T> => {
+  const runAndRelease = async <T>(work: () => Promise<T>): Promise<T> => {
     const startedAt = gauge.now()
     const loop = gauge.eventLoopUtilization()
     try {
@@ -171,32 +172,32 @@ export const createHashQueue = ({
       const took = gauge.now() - startedAt
       utilization += WEIGHT * (gauge.eventLoopUtilization(loop).utilization - utilization)
       const pause = pauses && utilization > IDLE ? Math.min(PAUSE * utilization * took, spareTime(took)) : 0
-      if (pause < SHORTEST_PAUSE) passPlaceOn()
-      else setTimeout(passPlaceOn, pause)
+      if (pause < SHORTEST_PAUSE_MILLISECONDS) release()
+      else setTimeout(release, pause)
     }
   }
 
   return {
     /**
-     * Runs `work` when a place is free. Without `caller` it counts as a login. Rejects with `overloaded`, without the work,
+     * Runs `work` when its turn comes. Without `caller` it counts as a login. Rejects with `overloaded`, without the work,
      * on the terms of PasswordHasher.
      */
     async run<T>(work: () => Promise<T>, caller: HashCaller = { priority: 'login' }): Promise<T> {
       const arrivedAt = gauge.now()
       if (running < concurrency) running += 1
-      else await waitForPlace(caller)
+      else await waitForTurn(caller)
       onBegin?.(gauge.now() - arrivedAt)
-      return runInPlace(work)
+      return runAndRelease(work)
     },
 
     /** Runs `work` once nobody else waits, however long that takes. */
     async runInSpareTime<T>(work: () => Promise<T>): Promise<T> {
       if (running < concurrency) running += 1
       else await new Promise<void>(begin => inSpareTime.push(begin))
-      return runInPlace(work)
+      return runAndRelease(work)
     },
 
-    /** How many calls of `run` wait for a place. */
+    /** How many calls of `run` wait for their turn. */
     waiting: () => calls.size
   }
 }

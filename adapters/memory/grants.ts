@@ -33,7 +33,7 @@ export const createGrantStore = (tables: Tables): GrantStore => {
 
     async removeExpired(at, limit) {
       let removed = 0
-      // The end of the map is looked at too, once.
+      // One step more than there are grants: at the end of the map the iterator begins anew, which takes one.
       for (let left = grants.size; left >= 0 && removed < limit; left -= 1) {
         const { value: grant } = sweep.next()
         if (grant === undefined) sweep = grants.values()

@@ -62,8 +62,7 @@ export const createTables = (): Tables => ({
   withNonce: new Set()
 })
 
-// Ending all grants of a user raises the user's generation: grants of an earlier one have ended with that, and no row of
-// theirs changes.
+// Ending all grants of a user raises the user's generation and changes no grant: one with an earlier generation has ended.
 export const isLive = ({ revoked, generation, user }: GrantRow): boolean =>
   !revoked && generation === user?.user.generation
 
@@ -114,10 +113,12 @@ export const removeGrant = (tables: Tables, row: GrantRow): void => {
   for (const token of row.tokens) removeToken(tables, token)
 }
 
-/** Removes the spent tokens that nobody can count on any more. The oldest is the first of which that is so. */
+/** Removes the spent tokens that nobody can count on any more. Tokens lie in the order of their issue: those come first. */
 export const removeSpent = (tables: Tables, { tokens }: GrantRow, at: Date): void => {
-  const kept = tokens.findIndex(({ token, spent }) => spent?.nonce !== undefined || !spent || endOfSpent(token) >= at)
-  for (const token of tokens.splice(0, kept)) removeToken(tables, token)
+  const mayGo = ({ token, spent }: TokenRow): boolean =>
+    spent !== undefined && spent.nonce === undefined && endOfSpent(token) < at
+  const firstKept = tokens.findIndex(row => !mayGo(row))
+  for (const row of tokens.splice(0, Math.max(0, firstKept))) removeToken(tables, row)
 }
 
 const removeToken = ({ tokensByAccess, tokensByRefresh, withNonce }: Tables, row: TokenRow): void => {

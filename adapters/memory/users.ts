@@ -1,18 +1,16 @@
 import type { NewUser, PasswordHash, User } from '../../core/model.js'
-import type { UserStore } from '../../core/ports.js'
+import type { UserStore, VerifiedUser } from '../../core/ports.js'
 import { removeGrant, type Tables, type UserRow } from './tables.js'
 
 const freeze = ({ id, username, password: { hash, salt }, generation }: User): User =>
   Object.freeze({ id, username, password: Object.freeze({ hash, salt }), generation })
-
-type Verified = Pick<User, 'id' | 'generation'>
 
 export const createUserStore = (tables: Tables): UserStore => {
   const { users } = tables
   const byUsername = new Map<string, UserRow>()
   let lastId = 0
 
-  const endEveryGrant = (username: string, password?: PasswordHash, verified?: Verified): boolean => {
+  const endEveryGrant = (username: string, password?: PasswordHash, verified?: VerifiedUser): boolean => {
     const row = byUsername.get(username)
     if (row === undefined) return false
     const { user } = row

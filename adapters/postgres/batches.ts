@@ -1,7 +1,7 @@
 import { hadNoEffect, StatementError, unavailable } from './connection/errors.js'
 import { LIMITS } from './connection/limits.js'
 
-export interface BatchOptions<Item> {
+interface BatchOptions<Item> {
   /** How many items one batch may hold. */
   readonly most?: number
   /** How many batches may be under way at once; two by default, so that one waits for its commit while the other is sent. */

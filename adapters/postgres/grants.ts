@@ -50,7 +50,7 @@ const openLogin: Selection<OpenLogin> = mapped(
   ([grant, { refreshedAt }]) => ({ grant, refreshedAt })
 )
 
-// `greatest`: each row carries the number of all, so one is read even for a limit of 0.
+// `greatest`: at least one row is read, even for a limit of 0, because the count of all comes with each row.
 const LIST_OPEN = `
 select ${openLogin.text}, count(*) over ()::int4
 from "grant" cross join lateral (
@@ -115,7 +115,8 @@ export const createGrantStore = ({ write, transaction }: Driver, lookups: Lookup
     const most = Math.min(limit, MOST)
     // Patient, because all tokens of a grant are read to learn whether one of them lives.
     const looked = await transaction({ name: 'grant.sweep', patient: true }, async run => {
-      // Patient with statements alone: a sweep that waits for a locked table would keep its connection from everybody.
+      // `patient` lifts the limit on locks too. It is set again: a sweep that waits for a locked table would keep its
+      // connection from everybody.
       await run(`select set_config('lock_timeout', '${LIMITS.lock.others}', true)`, [])
       const picked = (await run(PICK, [at, most])).flat()
       if (picked.length === 0) return 0

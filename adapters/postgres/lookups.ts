@@ -4,7 +4,7 @@ import { hadNoEffect, isLocked } from './connection/errors.js'
 import { bytes, listOf, type Selection } from './sql.js'
 
 /** How one kind of look-up finds its row. */
-export interface Lookup<Record> {
+interface Lookup<Record> {
   /** Kinds of one group share a statement, because the same requests need them. A kind without a group has its own. */
   readonly group?: string
   /** Its first column is never null: a null there means that no row was found. */
@@ -38,7 +38,10 @@ interface Kind {
   isAlone: boolean
 }
 
-/** A statement for kinds of look-ups, each with a list of keys. `unnest` fills the shorter lists with nulls, which find nothing. */
+/**
+ * A statement for kinds of look-ups, each with a list of keys. `unnest` fills the shorter lists with nulls, which find
+ * nothing.
+ */
 const composed = (kinds: readonly Kind[]): string => {
   const lists = kinds.map(({ type }, index) => `$${index + 1}::${type}[]`)
   const keys = kinds.map((_, index) => `key_${index}`)

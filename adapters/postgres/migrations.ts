@@ -69,12 +69,12 @@ const makeSchema = async (run: Run, searchPath: string): Promise<void> => {
 }
 
 /**
- * How long a migration waits for the tables that it changes, in milliseconds, and as long for those that get an index.
- * Whoever needs one of them waits behind it, and gives up after half a second (`lock_timeout`).
+ * How long a migration waits for the tables that it changes, and as long for those that get an index. Whoever needs one of
+ * them waits behind it, and gives up after half a second (`lock_timeout`).
  */
-const ATTEMPT = 150
-/** How long others may go on before the next attempt, in seconds. */
-const PAUSE = 1
+const ATTEMPT_MILLISECONDS = 150
+/** How long others may go on before the next attempt. */
+const PAUSE_SECONDS = 1
 /** More would take longer than a migration may take. */
 const ATTEMPTS = 500
 
@@ -102,19 +102,18 @@ export const lockTables = async (run: Run, migrations: readonly Pick<Migration, 
   })
   const [[limit] = []] = await run(`select current_setting('statement_timeout')`, [])
   await run('savepoint unlocked', [])
-  const attempt = async (left: number): Promise<void> => {
+  for (let left = ATTEMPTS; ; left -= 1) {
     try {
-      await run(`set local statement_timeout = ${ATTEMPT}`, [])
+      await run(`set local statement_timeout = ${ATTEMPT_MILLISECONDS}`, [])
       for (const lock of locks) await run(lock, [])
       await run(`select set_config('statement_timeout', $1, true)`, [String(limit)])
+      return
     } catch (error) {
       if (left === 1 || !isTooSlow(error)) throw error
       await run('rollback to savepoint unlocked', [])
-      await run(`select pg_sleep(${PAUSE})`, [])
-      await attempt(left - 1)
+      await run(`select pg_sleep(${PAUSE_SECONDS})`, [])
     }
   }
-  await attempt(ATTEMPTS)
 }
 
 /**

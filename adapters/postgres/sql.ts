@@ -77,7 +77,7 @@ type Written<Read> = { readonly [Name in keyof Read as undefined extends Read[Na
 }
 
 /** How a statement takes any number of rows: as one list of values for each column. */
-export interface Requested<Record> {
+interface Requested<Record> {
   /** The names of the columns in their table. */
   readonly names: string
   /** The rows as a table `requested`, which has each value under its name in a {@link Row}, and `position` from 1 on. */

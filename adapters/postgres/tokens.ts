@@ -56,7 +56,7 @@ returning true`
 type Spend = Token & Readonly<Record<string, unknown>> & { readonly spent: Digest }
 
 /** Spends codes or refresh tokens, and stores a token for each. */
-export interface Spending {
+interface Spending {
   /** What comes with each token: what is spent, by the name `spent`, and how. */
   readonly columns: Columns
   /**

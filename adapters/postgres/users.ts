@@ -1,6 +1,6 @@
 import { getTableColumns } from 'drizzle-orm'
 import type { NewUser, PasswordHash, User } from '../../core/model.js'
-import type { UserStore } from '../../core/ports.js'
+import type { UserStore, VerifiedUser } from '../../core/ports.js'
 import type { Driver } from './connection/driver.js'
 import { inOrder, insertAlone, removeGrantsInPieces, revokeGrantsInPieces } from './long-writes.js'
 import type { Lookups } from './lookups.js'
@@ -56,7 +56,7 @@ export const createUserStore = ({ write, transaction }: Driver, lookups: Lookups
     username: string,
     at: Date,
     password?: PasswordHash,
-    verified?: Pick<User, 'id' | 'generation'>
+    verified?: VerifiedUser
   ): Promise<boolean> => {
     const found = await findByUsername(username)
     if (verified && (found?.id !== verified.id || found.generation !== verified.generation)) return false

@@ -7,8 +7,8 @@ import { DomainError, type Events, type SecurityEvent, type UseCases } from '../
 import { version } from '../version.js'
 import { ADMINISTRATION, type Answer, BACKUP, openSocketPath, readBody, VERSION_HEADER } from './protocol.js'
 
-/** In milliseconds. How long a call that is under way may take once the service ends. */
-const LAST_CALL = 5000
+/** How long a call that is under way may take once the service ends. */
+const LAST_CALL_MILLISECONDS = 5000
 
 /** What commands reach. */
 export interface Reached {
@@ -25,7 +25,7 @@ export const listenForCommands = async (
   folder: string,
   { createUseCases, backup }: Reached,
   events: Events,
-  { lastCall = LAST_CALL, descriptors }: { readonly lastCall?: number; readonly descriptors?: string } = {}
+  { lastCall = LAST_CALL_MILLISECONDS, descriptors }: { readonly lastCall?: number; readonly descriptors?: string } = {}
 ): Promise<() => Promise<void>> => {
   const place = openSocketPath(folder, descriptors)
   if (place === undefined) throw new Error(`the path of the folder ${folder} is too long for a socket`)

@@ -167,14 +167,10 @@ export const isThisMachine = (host: string): boolean =>
   /^(?:localhost|.+\.localhost|127\.\d+\.\d+\.\d+|::1|\[::1\]|\/.*)$/.test(host)
 
 const PRIVATE = new BlockList()
-for (const [network, bits] of [
-  ['10.0.0.0', 8],
-  ['172.16.0.0', 12],
-  ['192.168.0.0', 16],
-  ['100.64.0.0', 10]
-] as const) {
-  PRIVATE.addSubnet(network, bits)
-}
+PRIVATE.addSubnet('10.0.0.0', 8)
+PRIVATE.addSubnet('172.16.0.0', 12)
+PRIVATE.addSubnet('192.168.0.0', 16)
+PRIVATE.addSubnet('100.64.0.0', 10)
 PRIVATE.addSubnet('fc00::', 7, 'ipv6')
 
 /** Whether machines outside of a network of one's own may reach what listens there. */

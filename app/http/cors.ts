@@ -5,7 +5,7 @@ import { configAt, methodsAt } from './paths.js'
 /** What a page may read beside the headers that every page may read. */
 const EXPOSED = { 'access-control-expose-headers': 'link, retry-after, www-authenticate' }
 
-/** What a preflight is told beside the methods and the headers: for how long that holds. */
+/** What a preflight is told beside the methods and the headers: how long that holds, in seconds, and for the browser alone. */
 const PREFLIGHT = { 'access-control-max-age': '3600', ...UNCACHED }
 
 /** Any header, for a preflight that asks for none. `*` does not stand for `authorization`. */

@@ -79,7 +79,7 @@ export interface HttpOptions {
   readonly log: Log
   readonly errorPage: ErrorPage
   /** The base URL that users see. Called when it is needed, as the port may be unknown before the server listens. */
-  readonly publicUrl: (http: Pick<Http, 'server'>) => string
+  readonly publicUrl: () => string
   /** The time for an answer, without the time in which the body arrives; 4.7 seconds by default. */
   readonly answerMilliseconds?: number | undefined
   /** In milliseconds: how long a client may take nothing of its answer; 10 seconds by default. */
@@ -110,7 +110,7 @@ export const createHttp = ({
   onUnparsed = () => {}
 }: HttpOptions): Http => {
   const headers = constantHeaders(version)
-  const answerFor = createAnswerFor(errorPage, bodyLimit, () => publicUrl(http))
+  const answerFor = createAnswerFor(errorPage, bodyLimit, publicUrl)
   const handleError = createErrorHandler(answerFor, log.requestFailed)
   const parserErrors = createParserErrors(answerFor, headers, onUnparsed)
   const largeBody = createBodyMemory(bodyMemory, bodyLimit)
@@ -184,8 +184,7 @@ export const createHttp = ({
       endGentlyOnceSent(request.raw.socket)
     }
     log.followRequest?.(request, reply)
-    const { forwarded, 'x-forwarded-for': forwardedFor = forwarded } = request.headers
-    if (warnsOfForwarded && forwardedFor !== undefined) {
+    if (warnsOfForwarded && (request.headers['x-forwarded-for'] ?? request.headers.forwarded) !== undefined) {
       warnsOfForwarded = false
       log.logger.warn('a proxy is in front and TRUST_PROXY does not name it: all of its clients count as one address')
     }
@@ -242,10 +241,10 @@ export const createHttp = ({
   boundConnections(http.server, maxConnections, log.logger)
   // Node drops headers beyond the first 2,000, `Content-Length` too. HEAD_BYTES bounds their number.
   http.server.maxHeadersCount = 0
-  const inTurn = createScheduling(http.routing)
-  http.server.off('request', http.routing).on('request', inTurn)
+  const schedule = createScheduling(http.routing)
+  http.server.off('request', http.routing).on('request', schedule)
   // An unknown expectation is ignored (RFC 9110 section 10.1.1). Node's own answer, a 417, lacks the constant headers.
-  http.server.on('checkExpectation', inTurn)
+  http.server.on('checkExpectation', schedule)
   http.server.on('connect', parserErrors.refuseTunnel)
 
   return http

@@ -57,8 +57,10 @@ const pathOf = ({ server, url }: FastifyRequest): Path | undefined => {
 }
 
 /** The methods that the path of the request has; none where there is no such path. */
-export const methodsAt = (request: FastifyRequest): readonly string[] =>
-  request.server.supportedMethods.filter(method => pathOf(request)?.methods.has(method))
+export const methodsAt = (request: FastifyRequest): readonly string[] => {
+  const methods = pathOf(request)?.methods
+  return request.server.supportedMethods.filter(method => methods?.has(method))
+}
 
 /** What the route of the request declares, or where the path lacks the method, what another route of the path does. */
 export const configAt = (request: FastifyRequest): FastifyContextConfig =>

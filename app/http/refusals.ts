@@ -8,10 +8,13 @@ import { HttpError, MALFORMED } from './errors.js'
 export type Refusals = Readonly<Record<string, () => Error>>
 
 const ofHttp = (status: number, message: string) => (): HttpError => new HttpError(status, message)
-/** What a page tells as a link or a form that is too long. */
+/** A refusal for length, which a page shows as a link or a form that is too long. */
 const tooLong = (message: string) => (): DomainError =>
   new DomainError('invalid_request', message, { fault: 'too_long' })
 const ofDomain = (code: ErrorCode, message: string) => (): DomainError => new DomainError(code, message)
+/** What may succeed a second later. */
+export const tryLater = (code: 'overloaded' | 'unavailable', message: string): DomainError =>
+  new DomainError(code, message, { retryAfterSeconds: 1 })
 /** What Fastify itself throws, which errors.ts puts into words. */
 const ofFastify = (statusCode: number) => (): Error => Object.assign(new Error(), { statusCode })
 
@@ -36,7 +39,7 @@ export const bodyRefusals = {
   chunkExtensions: ofHttp(413, 'the chunk extensions are too large: send chunks without extensions'),
   otherType: ofFastify(415),
   coded: ofHttp(415, 'the body has a content coding: send it without Content-Encoding'),
-  tooManyBodies: () => new DomainError('overloaded', 'too many large bodies are being read', { retryAfterSeconds: 1 })
+  tooManyBodies: () => tryLater('overloaded', 'too many large bodies are being read')
 }
 
 /** Of a JSON body. */
@@ -92,9 +95,7 @@ export const otherSite = ofHttp(403, 'another website sent this request: send it
 
 /** What comes too late, with the advice of its route. */
 export const tooLate = (advice?: string): DomainError =>
-  new DomainError('unavailable', `the answer took too long${advice === undefined ? '' : `: ${advice}`}`, {
-    retryAfterSeconds: 1
-  })
+  tryLater('unavailable', `the answer took too long${advice === undefined ? '' : `: ${advice}`}`)
 
 /** Of what the stores have a part in. */
 export const storeRefusals = {

@@ -5,13 +5,13 @@ import { whenOver } from './protocol/connections.js'
 type Semaphore = <T>(reply: FastifyReply, work: () => Promise<T>, refusal: () => Error) => Promise<T>
 
 /**
- * Bounds for how many replies of one kind work is done at a time, to `places`, and how many wait for that, to `waiting`. Their
- * turns come in the order of the calls. A reply has its place until it has been sent or its client has left, and its work has
+ * Bounds for how many replies of one kind work is done at a time, to `permits`, and how many wait for that, to `waiting`. Their
+ * turns come in the order of the calls. A reply has its permit until it has been sent or its client has left, and its work has
  * ended: a statement goes on when nobody waits for its answer. Where a reply is over before its turn, the promise never
  * settles.
  */
-export const createSemaphore = (places: number, waiting: number): Semaphore => {
-  let free = places
+export const createSemaphore = (permits: number, waiting: number): Semaphore => {
+  let free = permits
   const queue = new Set<() => void>()
 
   const leave = (): void => {

@@ -24,8 +24,8 @@ import { tokenRoutes } from './routes/token.js'
 export type { OnUnparsed } from './protocol/parser-errors.js'
 export type { Http, Log, LogFailure, TypeBox }
 
-/** Figures in the text format of Prometheus. */
-export interface Figures {
+/** Metrics in the text format of Prometheus. */
+export interface Exposition {
   readonly contentType: string
   readonly text: string
 }
@@ -143,12 +143,12 @@ export const localUrl = ({ server }: Pick<FastifyInstance, 'server'>): string =>
 }
 
 /**
- * Builds the HTTP server of the figures, which has `/metrics` and nothing else. `read` is called for each request. It
+ * Builds the HTTP server of the metrics, which has `/metrics` and nothing else. `read` is called for each request. It
  * does not listen.
  */
 export const buildMetricsServer = (
   options: Pick<HttpOptions, 'log' | 'maxConnections'>,
-  read: () => Promise<Figures>
+  read: () => Promise<Exposition>
 ): Http => {
   const errorPage = createErrorPage(defaultServiceName)
   const http: Http = createHttp({
@@ -159,7 +159,7 @@ export const buildMetricsServer = (
     trustProxy: undefined,
     version,
     errorPage,
-    publicUrl: localUrl
+    publicUrl: () => localUrl(http)
   })
   http.register(async http => {
     http.get('/metrics', async (_request, reply) => {

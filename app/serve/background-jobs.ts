@@ -51,8 +51,7 @@ export const startBackgroundJobs = (
 
   sweep()
   lookAtClocks()
-  const timers = [setInterval(sweep, SWEEP_MILLISECONDS), setInterval(lookAtClocks, CLOCK_MILLISECONDS)]
-  for (const timer of timers) timer.unref()
+  const timers = [setInterval(sweep, SWEEP_MILLISECONDS).unref(), setInterval(lookAtClocks, CLOCK_MILLISECONDS).unref()]
   return async () => {
     for (const timer of timers) clearInterval(timer)
     stopping.abort()

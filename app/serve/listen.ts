@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { Http } from '../http/http.js'
-import { buildMetricsServer, type Figures } from '../http/server.js'
+import { buildMetricsServer, type Exposition } from '../http/server.js'
 import { type Settings, UnusableSettingError } from '../settings/settings.js'
 import type { ProcessLog } from './log.js'
 
@@ -48,7 +48,7 @@ const SCRAPE_CONNECTIONS = 16
 
 /** Listens on `METRICS_PORT`. Resolves to what ends that. Rejects as {@link listen} does. */
 export const serveMetrics = async (
-  read: () => Promise<Figures>,
+  read: () => Promise<Exposition>,
   { host: shared, metricsHost: host, metricsPort = 0 }: Settings,
   log: ProcessLog
 ): Promise<() => Promise<void>> => {

@@ -4,7 +4,7 @@ import { type Events, grantTypes, type SecurityEvent } from '../../core/index.js
 import type { Composition } from '../compose.js'
 import type { Database } from '../database.js'
 import type { Log } from '../http/http.js'
-import type { Figures } from '../http/server.js'
+import type { Exposition } from '../http/server.js'
 import { version } from '../version.js'
 import { type ProcessLog, type UnparsedRequest, whenAnswered } from './log.js'
 
@@ -54,10 +54,10 @@ const ENDED: Partial<Record<SecurityEvent['event'], string>> = {
 /** Of waits, in seconds. */
 const WAITS = [0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 4]
 
-/** prom-client's own gauges whose name ends as a counter's. Others have the same values by type. */
+/** Gauges of prom-client that are named like counters. Its gauges without `_total` have the same values, for each type. */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
 
-/** Where what prom-client would do with the values of several processes hides one that is in trouble. */
+/** How the values of several workers become one, where prom-client's own way would hide a worker in trouble. */
 const AGGREGATORS: Readonly<Record<string, string>> = {
   process_start_time_seconds: 'max',
   process_max_fds: 'min',
@@ -150,14 +150,14 @@ export const createMetrics = () => {
 
     /** Counts logins, tokens and ended grants, and emits each event to `others`. */
     counting: (others: Events): Events => ({
-      emit(told) {
-        const outcome = LOGINS[told.event]
+      emit(event) {
+        const outcome = LOGINS[event.event]
         if (outcome !== undefined) logins.inc({ outcome })
-        const reason = ENDED[told.event]
+        const reason = ENDED[event.event]
         if (reason !== undefined) ended.inc({ reason })
-        if (told.event === 'token.issued') tokens.inc({ grant_type: told.reason })
-        if (told.event === 'token.refreshed') tokens.inc({ grant_type: 'refresh_token' })
-        others.emit(told)
+        if (event.event === 'token.issued') tokens.inc({ grant_type: event.reason })
+        if (event.event === 'token.refreshed') tokens.inc({ grant_type: 'refresh_token' })
+        others.emit(event)
       }
     }),
 
@@ -210,6 +210,6 @@ export const createMetrics = () => {
 
     /** The metrics as values, to be added to those of other processes. */
     collect,
-    read: async (): Promise<Figures> => ({ contentType: registry.contentType, text: await registry.metrics() })
+    read: async (): Promise<Exposition> => ({ contentType: registry.contentType, text: await registry.metrics() })
   }
 }

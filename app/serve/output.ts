@@ -17,10 +17,10 @@ const PATIENCE_MILLISECONDS = 1000
 const END_MILLISECONDS = 5000
 
 /**
- * Writes lines in batches to a pipe, a terminal or a file, and never waits for whoever reads it. Up to 8 MB wait for a reader that is
- * behind. When there are more, lines are dropped until the reader has taken half of those that wait. The next line is
- * then the one that `describeDropped` makes of the number of lines that were dropped. Where several processes write to
- * one pipe, no line comes into another, unless it is longer than 4 kB.
+ * Writes lines in batches to a pipe, a terminal or a file, and never waits for whoever reads it. Up to 8 MB wait for a
+ * reader that is behind. When there are more, lines are dropped until the reader has taken half of those that wait. The
+ * next line is then the one that `describeDropped` makes of the number of lines that were dropped. Where several
+ * processes write to one pipe, no line comes into another, unless it is longer than 4 kB.
  */
 export const createOutput = (descriptor: number, describeDropped: (lines: number) => string) => {
   const fd = openedWithoutWaiting(descriptor)

@@ -49,7 +49,7 @@ interface Place {
   worker?: Worker | undefined
   /** How many workers have ended here since one was well. */
   ended: number
-  /** Of what is to happen here later. */
+  /** Until the next start, or until the worker is well. */
   timer?: NodeJS.Timeout
 }
 

@@ -1,11 +1,11 @@
 import { EventEmitter, once } from 'node:events'
 import { AggregatorRegistry } from 'prom-client'
-import type { Figures } from '../http/server.js'
+import type { Exposition } from '../http/server.js'
 import type { Sample } from './metrics.js'
 
 const PATIENCE_MILLISECONDS = 1000
 
-interface Known {
+interface Member {
   readonly ask: () => void
   samples: readonly Sample[]
   /** Emits `heard` when the worker has sent its metrics, and when it has ended. */
@@ -22,12 +22,12 @@ const cumulative = (samples: readonly Sample[]): readonly Sample[] =>
  * By hand around prom-client's `aggregate`: its `clusterMetrics` fails when one worker hangs, and forgets those that ended.
  */
 export const createWorkerMetrics = () => {
-  const members = new Set<Known>()
+  const members = new Set<Member>()
   /** What workers that have ended had counted. */
   let past: Promise<readonly Sample[]> = Promise.resolve([])
 
   /** Whether the worker answers, or ends, in time. */
-  const hears = (member: Known): Promise<boolean> => {
+  const hears = (member: Member): Promise<boolean> => {
     const heard = once(member.heard, 'heard', { signal: AbortSignal.timeout(PATIENCE_MILLISECONDS) })
     member.ask()
     return heard.then(
@@ -39,7 +39,7 @@ export const createWorkerMetrics = () => {
   return {
     /** `ask` makes the worker send its metrics, soon and once. */
     join(ask: () => void) {
-      const member: Known = { ask, samples: [], heard: new EventEmitter() }
+      const member: Member = { ask, samples: [], heard: new EventEmitter() }
       members.add(member)
       return {
         /** Takes the metrics that the worker has sent. */
@@ -59,7 +59,7 @@ export const createWorkerMetrics = () => {
     },
 
     /** Asks every worker, and waits for each a second at most. */
-    async read(): Promise<Figures> {
+    async read(): Promise<Exposition> {
       const asked = [...members]
       const answered = await Promise.all(asked.map(hears))
       const samples = asked.map((member, index) => (answered[index] ? member.samples : cumulative(member.samples)))

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import type { PasswordHash, UserQuery } from '../../core/index.js'
+import type { PageQuery, PasswordHash } from '../../core/index.js'
 import {
   at,
   authorize,
@@ -142,7 +142,7 @@ export const userContract = (test: TestFunction, createStores: CreateStores): vo
       ['carol', 'bob', 'alice', 'dave'].map(username => ({ username, password: somePassword() }))
     )
     const ids = stored.map(user => user?.id ?? 0)
-    const listed = async (query: UserQuery): Promise<readonly number[]> => (await users.list(query)).map(({ id }) => id)
+    const listed = async (query: PageQuery): Promise<readonly number[]> => (await users.list(query)).map(({ id }) => id)
     same(await listed({}), ids)
     same(await listed({ after: undefined, limit: undefined }), ids)
     same(await listed({ limit: 3 }), ids.slice(0, 3))

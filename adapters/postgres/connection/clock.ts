@@ -10,15 +10,14 @@ export interface DatabaseClock {
 export type Ask = (statement: string) => Promise<unknown[][]>
 
 /** A {@link DatabaseClock} and what keeps it right. */
-export interface ReadableClock extends DatabaseClock {
+interface ReadableClock extends DatabaseClock {
   /** Reads the time over `ask`, which sends its statement at once. A server that takes no writes leaves the clock as it is. */
   read(ask: Ask): Promise<void>
   close(): void
 }
 
-/** In milliseconds. */
-const READ_EVERY = 60_000
-const PARTED = 1000
+const READ_EVERY_MILLISECONDS = 60_000
+const PARTED_MILLISECONDS = 1000
 
 /**
  * The microseconds as a whole number: a role's `extra_float_digits` can take digits from any other. `transaction_read_only`
@@ -43,11 +42,11 @@ export const createDatabaseClock = (refresh: () => Promise<unknown>, machine = M
   let lastDistance = distance()
   // After a failure the next turn reads again.
   const refreshNow = (): void => void refresh().catch(() => {})
-  const timer = setInterval(refreshNow, READ_EVERY).unref()
+  const timer = setInterval(refreshNow, READ_EVERY_MILLISECONDS).unref()
 
   const now = (): number => {
     const current = distance()
-    if (Math.abs(current - lastDistance) >= PARTED) {
+    if (Math.abs(current - lastDistance) >= PARTED_MILLISECONDS) {
       lastDistance = current
       refreshNow()
     }

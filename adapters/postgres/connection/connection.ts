@@ -8,7 +8,7 @@ import { DISCARD_PLANS, PLAN_LIFETIME, PLANNING } from './planning.js'
 import type { Client } from './postgres-js.js'
 import { connectionLost } from './socket.js'
 
-export interface ConnectionOptions extends Pick<Observer, 'onStatement'> {
+interface ConnectionOptions extends Pick<Observer, 'onStatement'> {
   /** False behind a pooler that gives each transaction another connection. */
   readonly prepare: boolean
   /** True for a connection that look-ups alone use. */
@@ -71,7 +71,11 @@ export const openConnection = (hosts: Hosts, options: ConnectionOptions): Connec
     plansEndAt = performance.now() + PLAN_LIFETIME
     return opened
   }
-  const send = async (text: string, values: readonly Value[], silence: number): Promise<unknown[][]> => {
+  const send = async (
+    text: string,
+    values: readonly Value[],
+    silence: number = LIMITS.silence
+  ): Promise<unknown[][]> => {
     const { client, address } = await opening
     return new Promise((resolve, reject) => {
       if (ended.signal.aborted) return reject(connectionLost())
@@ -112,11 +116,11 @@ export const openConnection = (hosts: Hosts, options: ConnectionOptions): Connec
     get idle() {
       return running === undefined
     },
-    run: (text, values, silence = LIMITS.silence) => send(text, values, silence),
+    run: send,
     async renewPlans() {
       if (!prepare || performance.now() <= plansEndAt) return
       plansEndAt = performance.now() + PLAN_LIFETIME
-      await send(DISCARD_PLANS, [], LIMITS.silence)
+      await send(DISCARD_PLANS, [])
     },
     drop,
     async end() {

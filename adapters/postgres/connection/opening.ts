@@ -6,7 +6,7 @@ import { findPooling, STATEMENTS_LOST } from './pooler.js'
 import { type Client, createClient } from './postgres-js.js'
 import { connectionLost, type Encryption, encryptionsFor, type ServerAddress } from './socket.js'
 
-export interface OpeningOptions {
+interface OpeningOptions {
   /** False behind a pooler that gives each transaction another connection. */
   readonly prepare: boolean
   /** Settings that only this connection's own backend may have. */

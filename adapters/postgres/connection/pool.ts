@@ -36,8 +36,8 @@ export const createPool = (size: number, open: () => Connection) => {
   const mostForLocked = Math.max(1, Math.floor(size / 2))
 
   const hasConnectionFor = (name: string): boolean => {
-    if (busy.size >= size || !locked.has(name)) return busy.size < size
-    return [...busy.values()].filter(each => locked.has(each)).length < mostForLocked
+    if (busy.size >= size) return false
+    return !locked.has(name) || [...busy.values()].filter(each => locked.has(each)).length < mostForLocked
   }
 
   const claim = (name: string): Connection => {
@@ -85,12 +85,12 @@ export const createPool = (size: number, open: () => Connection) => {
         // Not after a lost connection: the work may have taken effect.
         const result = await retrying(isRolledBack, () => work(connection))
         locked.delete(name)
-        release(connection)
         return result
       } catch (error) {
         if (isLocked(error)) locked.add(name)
-        release(connection)
         throw error
+      } finally {
+        release(connection)
       }
     },
 

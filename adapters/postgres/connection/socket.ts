@@ -34,7 +34,7 @@ export const encryptionsFor = ({ mode }: Tls, { host }: ServerAddress): readonly
   return mode === 'prefer' ? ['offered', 'none'] : ['required']
 }
 
-export interface SocketOptions {
+interface SocketOptions {
   readonly encryption: Encryption
   readonly tls: Tls
   /** Gets each socket when it is made, so that it can be destroyed at any time. */

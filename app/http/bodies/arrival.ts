@@ -11,14 +11,14 @@ import { bodyRefusals } from '../refusals.js'
 const SMALL_BODY = 65_536
 
 /**
- * Calls back one caller after the other. After each call comes a rest, for as long as the call and what followed from it held
+ * Calls back one caller after the other. After each call comes a pause, for as long as the call and what followed from it held
  * the event loop: at least half of its time is left to everything else.
  */
 type Pace = (go: () => void) => void
 
 const createPace = (): Pace => {
   let last = sleep(0)
-  const rest = async (go: () => void): Promise<void> => {
+  const callAndPause = async (go: () => void): Promise<void> => {
     const startedAt = performance.now()
     go()
     // The event loop comes back when everything is done that has been called back for.
@@ -26,7 +26,7 @@ const createPace = (): Pace => {
     await sleep(Math.max(TIME_LIMITS.piece, performance.now() - startedAt))
   }
   return go => {
-    last = last.then(() => rest(go))
+    last = last.then(() => callAndPause(go))
   }
 }
 

@@ -162,7 +162,7 @@ const jsonAnswerOf = (
   content: {
     'application/json': {
       schema: shown(form === 'json' ? ErrorBody : OAuthErrorBody),
-      examples: valuesOf(Object.fromEntries(refused.map(({ name, body }) => [name, body])))
+      examples: Object.fromEntries(refused.map(({ name, body }) => [name, { value: body }]))
     }
   }
 })

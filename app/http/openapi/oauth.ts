@@ -2,7 +2,7 @@ import { type TObject, type TProperties, Type } from '@sinclair/typebox'
 import { clientRefusals } from '../client-auth.js'
 import { oauthFormRefusals, storeRefusals } from '../refusals.js'
 import { type HeaderName, OF_PERSONAL_PAGES } from './headers.js'
-import type { Answer, Security } from './operation.js'
+import { type Answer, optionalSecret, optionalText, type Security, text } from './operation.js'
 
 // What the operations of clients and of pages have in common.
 
@@ -12,11 +12,6 @@ export const EXAMPLES = {
   code: 'Zk3Vq0pTn8LwYc5RbXs7HdJf2MgKa9Ue',
   verifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'
 }
-
-export const text = (description: string, example: string) => Type.String({ description, examples: [example] })
-export const optionalText = (description: string, example: string) => Type.Optional(text(description, example))
-export const optionalSecret = (description: string, ...examples: readonly string[]) =>
-  Type.Optional(Type.String({ description, format: 'password', ...(examples.length > 0 && { examples }) }))
 
 /** What every answer has that must not be kept, because a token or a code is in it. */
 export const UNKEPT: readonly HeaderName[] = ['Cache-Control', 'Pragma']

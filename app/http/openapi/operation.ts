@@ -1,4 +1,4 @@
-import type { TObject, TSchema } from '@sinclair/typebox'
+import { type TObject, type TSchema, Type } from '@sinclair/typebox'
 import type { Refusals } from '../refusals.js'
 import type { HeaderName } from './headers.js'
 
@@ -18,6 +18,12 @@ export const TAGS = [
  * what they say, with texts of its own and after the order of refusals.
  */
 export const DOCUMENTED = Symbol('documented')
+
+/** Parameters that are texts, as the document shows them. */
+export const text = (description: string, example: string) => Type.String({ description, examples: [example] })
+export const optionalText = (description: string, example: string) => Type.Optional(text(description, example))
+export const optionalSecret = (description: string, ...examples: readonly string[]) =>
+  Type.Optional(Type.String({ description, format: 'password', ...(examples.length > 0 && { examples }) }))
 
 /** Values by a word about each. */
 export type Examples = Readonly<Record<string, unknown>>

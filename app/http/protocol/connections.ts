@@ -8,7 +8,7 @@ export class Connection {
   /**
    * The response to the latest request. Node sends the answers of a connection in the order of its requests, so when
    * this response is sent, all of them are. Undefined before the first request, and once the latest has arrived whole and is
-   * answered: otherwise each quick garbage collection would copy what is left of it.
+   * answered: kept for longer, it would be copied at each minor garbage collection.
    */
   latest: ServerResponse | undefined = undefined
   /** The reply to the request whose body is being read, if some of the body has not arrived. */
@@ -105,14 +105,11 @@ export const endGently = (socket: Socket): void => {
   socket.once('close', () => clearTimeout(cutOff))
 }
 
-/**
- * Calls back once, with the response as `this`: when the reply has been sent, or when it can no longer be, because its
- * connection has closed.
- */
-export const whenOver = ({ request, raw }: FastifyReply, callback: (this: ServerResponse) => void): void => {
+/** Calls back once: when the reply has been sent, or when it can no longer be, because its connection has closed. */
+export const whenOver = ({ request, raw }: FastifyReply, callback: () => void): void => {
   const { socket } = request.raw
   if (socket.destroyed || raw.closed) {
-    callback.call(raw)
+    callback()
   } else if (raw.socket !== null) {
     raw.once('close', callback)
   } else {
@@ -120,7 +117,7 @@ export const whenOver = ({ request, raw }: FastifyReply, callback: (this: Server
     const end = (): void => {
       raw.off('close', end)
       socket.off('close', end)
-      callback.call(raw)
+      callback()
     }
     raw.once('close', end)
     socket.setMaxListeners(0).once('close', end)

@@ -28,8 +28,9 @@ interface ParserErrors {
 }
 
 /**
- * Called once for a connection that has brought what cannot be read, or `CONNECT`, unless that is the body of a request that is yet
- * to be answered, and so to be logged and counted. The address is the connection's, undefined when it is closed already.
+ * Called once for a connection that has brought what cannot be read, or `CONNECT`, unless that is the body of a request
+ * that is yet to be answered, and so to be logged and counted. The address is the connection's, undefined when it is
+ * closed already.
  */
 export type OnUnparsed = (refusal: { readonly status: number; readonly address: string | undefined }) => void
 

@@ -87,7 +87,7 @@ export const createScheduling = (handle: Handle): Handle => {
     socket.resume()
   }
 
-  // One function for all responses, which it is called on.
+  // A listener for all responses, each of which is its `this`: a closure for each request would cost more.
   function over(this: ServerResponse): void {
     const connection = connectionOf(this.req.socket)
     connection.underWay -= 1

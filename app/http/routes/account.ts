@@ -4,8 +4,8 @@ import { formOf, requireShort } from '../bodies/forms.js'
 import { originOf } from '../client-address.js'
 import type { Http } from '../http.js'
 import { ErrorBody } from '../openapi/answers.js'
-import { language, loginFailures, loginFields, optionalSecret, optionalText, pageAnswer } from '../openapi/oauth.js'
-import type { Operation } from '../openapi/operation.js'
+import { language, loginFailures, loginFields, pageAnswer } from '../openapi/oauth.js'
+import { type Operation, optionalSecret, optionalText } from '../openapi/operation.js'
 import { refuseFormsOfOtherSites } from '../other-sites.js'
 import { type AccountProblem, accountPage, accountSignInPage, FIELDS, type Wanted } from '../pages/account-page.js'
 import { loginFailureOf, shownUsername } from '../pages/credentials.js'
@@ -33,14 +33,14 @@ const CHANGE: Operation = {
   headers: language,
   form: Type.Object({
     ...loginFields,
-    end: Type.Optional(
+    [FIELDS.end]: Type.Optional(
       Type.Array(Type.String(), {
         description: 'The ids of logins to end, each as a parameter of its own.',
         examples: [['9b1b73d6-3d1c-4c94-8a0e-5f7d2b6c1e42']]
       })
     ),
-    end_all: optionalText('Of any value: every login ends.', 'yes'),
-    new_password: optionalSecret('The new password, which ends every login.', 'battery staple')
+    [FIELDS.endAll]: optionalText('Of any value: every login ends.', 'yes'),
+    [FIELDS.newPassword]: optionalSecret('The new password, which ends every login.', 'battery staple')
   }),
   bodyExamples: { 'To see the logins': { username: 'ada', password: 'correct horse' } },
   answers: {

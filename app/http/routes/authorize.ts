@@ -5,8 +5,8 @@ import { type Form, formOf, parseForm, queryString, requireShort } from '../bodi
 import { originOf } from '../client-address.js'
 import type { Http } from '../http.js'
 import { OF_PAGES } from '../openapi/headers.js'
-import { language, loginFailures, loginFields, optionalText, pageAnswer, text } from '../openapi/oauth.js'
-import type { Answer, Operation } from '../openapi/operation.js'
+import { language, loginFailures, loginFields, pageAnswer } from '../openapi/oauth.js'
+import { type Answer, type Operation, optionalText, text } from '../openapi/operation.js'
 import { refuseFormsOfOtherSites } from '../other-sites.js'
 import { type LoginFailure, loginFailureOf } from '../pages/credentials.js'
 import { languageFor, pageHeaders } from '../pages/layout.js'
@@ -105,7 +105,7 @@ const LOG_IN: Operation = {
   form: Type.Object({
     ...Type.Partial(Type.Object(parameters)).properties,
     ...loginFields,
-    cancel: optionalText('Of any value: the person goes back to the client without a login.', 'yes')
+    [CANCEL]: optionalText('Of any value: the person goes back to the client without a login.', 'yes')
   }),
   bodyExamples: {
     'The form, filled in': {

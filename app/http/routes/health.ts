@@ -1,13 +1,12 @@
 import { Type } from '@sinclair/typebox'
-import { DomainError, refusals } from '../../../core/index.js'
+import { refusals } from '../../../core/index.js'
 import type { Http } from '../http.js'
 import type { Operation } from '../openapi/operation.js'
-import { storeRefusals } from '../refusals.js'
+import { storeRefusals, tryLater } from '../refusals.js'
 
 const Health = Type.Object({ status: Type.String() }, { title: 'Health' })
 
-const databaseSlow = (): DomainError =>
-  new DomainError('unavailable', 'the database takes too long to answer', { retryAfterSeconds: 1 })
+const databaseSlow = () => tryLater('unavailable', 'the database takes too long to answer')
 
 const LIVE: Operation = {
   operationId: 'checkLiveness',

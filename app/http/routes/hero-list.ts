@@ -7,8 +7,8 @@ import { DomainError, type Hero, type HeroQuery, type UseCases } from '../../../
 import { formPairs, queryString } from '../bodies/forms.js'
 import { acceptsGzip, GZIP } from '../compression.js'
 import type { Http } from '../http.js'
-import { optionalText } from '../openapi/oauth.js'
-import { queryRefusals, storeRefusals, tooLate } from '../refusals.js'
+import { optionalText } from '../openapi/operation.js'
+import { queryRefusals, storeRefusals, tooLate, tryLater } from '../refusals.js'
 import { createSemaphore } from '../semaphore.js'
 import { type HeroAccess, type HeroOperation, HeroOutput, integer, noInteger, SHOWN_KEYS } from './hero.js'
 
@@ -20,14 +20,9 @@ const LONG_LISTS = 2
 const WAITING_LISTS = 8
 
 const limitOutside = (): DomainError => new DomainError('invalid_input', `limit must be from 1 to ${MAX_LIMIT}`)
-const tooManyLists = (): DomainError =>
-  new DomainError('overloaded', `too many long lists are being sent: ${ADVICE}`, { retryAfterSeconds: 1 })
-const tooManySearches = (): DomainError =>
-  new DomainError(
-    'overloaded',
-    'too many names are being searched one by one: search for three letters or digits in a row',
-    { retryAfterSeconds: 1 }
-  )
+const tooManyLists = () => tryLater('overloaded', `too many long lists are being sent: ${ADVICE}`)
+const tooManySearches = () =>
+  tryLater('overloaded', 'too many names are being searched one by one: search for three letters or digits in a row')
 
 /** A long parameter is in order: the length of the head bounds it. */
 const { parameterTooLong: _tooLong, ...QUERY_REFUSALS } = queryRefusals
@@ -94,7 +89,7 @@ export const heroListRoute = (
   { check, config }: HeroAccess,
   { publicUrl, isSlowSearch }: HeroListOptions
 ): void => {
-  const inTurn = createSemaphore(LONG_LISTS, WAITING_LISTS)
+  const semaphore = createSemaphore(LONG_LISTS, WAITING_LISTS)
 
   http.get(
     '/heroes',
@@ -109,12 +104,12 @@ export const heroListRoute = (
         if (nextAfter !== undefined && limit === undefined) {
           const others = useCases.allHeroes({ ...query, after: nextAfter })
           const longList = () => sendLongList(reply, piecesOf(reply, heroes, others))
-          return isSlow ? longList() : inTurn(reply, longList, tooManyLists)
+          return isSlow ? longList() : semaphore(reply, longList, tooManyLists)
         }
         if (nextAfter !== undefined) reply.header('link', nextLink(publicUrl(), { ...query, limit }, nextAfter))
         return `[${jsonItems(heroes)}]`
       }
-      return isSlow ? inTurn(reply, list, tooManySearches) : list()
+      return isSlow ? semaphore(reply, list, tooManySearches) : list()
     }
   )
 }

@@ -1,8 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { vary } from '../headers.js'
 import type { Http } from '../http.js'
-import { optionalText } from '../openapi/oauth.js'
-import type { Operation } from '../openapi/operation.js'
+import { type Operation, optionalText } from '../openapi/operation.js'
 import { inCoding, staticFile } from '../static-file.js'
 
 const operation: Operation = {

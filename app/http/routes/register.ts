@@ -79,13 +79,8 @@ export const registerRoutes = (
   const config = { cors: true, operation: isOpen ? openOperation(body, passwordMinLength) : CLOSED }
   http.register(
     jsonRoutes(http => {
-      http.post(
-        '/register',
-        { onRequest: requireOpen, config, schema: { body, response: { 200: User } } },
-        async request => {
-          const { id, username } = await useCases.registerUser(request.body, originOf(request))
-          return { id, username }
-        }
+      http.post('/register', { onRequest: requireOpen, config, schema: { body, response: { 200: User } } }, request =>
+        useCases.registerUser(request.body, originOf(request))
       )
     })
   )

@@ -5,16 +5,8 @@ import { originOf } from '../client-address.js'
 import { clientCredentials } from '../client-auth.js'
 import { UNCACHED } from '../headers.js'
 import type { Http } from '../http.js'
-import {
-  clientForm,
-  clientFormRefusals,
-  clientOperation,
-  EXAMPLES,
-  optionalSecret,
-  optionalText,
-  UNKEPT
-} from '../openapi/oauth.js'
-import type { Operation } from '../openapi/operation.js'
+import { clientForm, clientFormRefusals, clientOperation, EXAMPLES, UNKEPT } from '../openapi/oauth.js'
+import { type Operation, optionalSecret, optionalText } from '../openapi/operation.js'
 import { refuseCallsOfOtherSites } from '../other-sites.js'
 
 /** Tokens and codes, as a regular expression. */
