@@ -95,12 +95,12 @@ const REMOVE_KNOWN = removeBefore('known_login', 'known_until')
 
 const keyList = (keys: readonly Digest[]): string => listOf(keys.map(bytes))
 
-export const createAttemptStore = ({ write }: Pick<Driver, 'write'>, lookups: Lookups): AttemptStore => ({
+export const createAttemptStore = ({ query }: Pick<Driver, 'query'>, lookups: Lookups): AttemptStore => ({
   async take(limits, at, windowSeconds) {
     const keys = keyList(limits.map(({ key }) => key))
     const values = [keys, listOf(limits.map(({ most }) => most)), at, secondsAfter(at, windowSeconds)]
     // After a duplicate it sees the row.
-    const rows = await retrying(isDuplicate, () => write(COUNT, values)).catch((error: unknown) => {
+    const rows = await retrying(isDuplicate, () => query(COUNT, values)).catch((error: unknown) => {
       throw isDuplicate(error) ? unavailable(error) : error
     })
     const full = readAll(window, rows)
@@ -108,12 +108,12 @@ export const createAttemptStore = ({ write }: Pick<Driver, 'write'>, lookups: Lo
   },
 
   async fail(keys) {
-    await write(FAIL, [keyList(keys)])
+    await query(FAIL, [keyList(keys)])
   },
 
   async giveBack(counted, cleared, known) {
     const lists = knownRows.lists(known === undefined ? [] : [known])
-    await write(GIVE_BACK, [keyList(counted), cleared === undefined ? null : bytes(cleared), ...lists])
+    await query(GIVE_BACK, [keyList(counted), cleared === undefined ? null : bytes(cleared), ...lists])
   },
 
   findKnown: lookups.create({
@@ -123,7 +123,7 @@ export const createAttemptStore = ({ write }: Pick<Driver, 'write'>, lookups: Lo
   }),
 
   async removeExpired(at, limit) {
-    const removed = await countOf(write(REMOVE_WINDOWS, [at, limit]))
-    return removed + (await countOf(write(REMOVE_KNOWN, [at, limit - removed])))
+    const removed = await countOf(query(REMOVE_WINDOWS, [at, limit]))
+    return removed + (await countOf(query(REMOVE_KNOWN, [at, limit - removed])))
   }
 })

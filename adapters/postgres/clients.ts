@@ -62,7 +62,7 @@ returning true`
 const REMOVE = 'delete from client where id = $1 returning true'
 
 export const createClientStore = (driver: Driver, lookups: Lookups): ClientStore => {
-  const { write } = driver
+  const { query } = driver
   const find = lookups.create({
     group: 'token request',
     selection: client,
@@ -71,12 +71,12 @@ export const createClientStore = (driver: Driver, lookups: Lookups): ClientStore
   })
 
   return {
-    insert: async client => anyRow(write(INSERT, rows.lists([toRow(client)]))),
+    insert: async client => anyRow(query(INSERT, rows.lists([toRow(client)]))),
 
     find,
 
     async list() {
-      return readAll(client, await write(LIST, []))
+      return readAll(client, await query(LIST, []))
     },
 
     async update(id, changes) {
@@ -89,11 +89,11 @@ export const createClientStore = (driver: Driver, lookups: Lookups): ClientStore
 update client set (${some.names}) = (select ${some.values} from ${some.from})
 where id = $${some.next}
 returning ${client.text}`
-      const [row] = await write(update, [...some.lists([changed]), id])
+      const [row] = await query(update, [...some.lists([changed]), id])
       return row && client.read(row)
     },
 
-    rotateSecret: (id, digest, keepUntil) => anyRow(write(ROTATE_SECRET, [id, bytes(digest), keepUntil ?? null])),
+    rotateSecret: (id, digest, keepUntil) => anyRow(query(ROTATE_SECRET, [id, bytes(digest), keepUntil ?? null])),
 
     async remove(id) {
       await removeGrantsInPieces(driver, 'client_id', id)

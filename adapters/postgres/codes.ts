@@ -43,12 +43,12 @@ update code set spent = true from held
 where code.digest = $1 and code.grant_id = held.id and not spent
 returning true`
 
-export const createCodeStore = ({ write }: Pick<Driver, 'write'>, lookups: Lookups): CodeStore => {
-  const redeem = createSpending(write, REDEMPTION)
+export const createCodeStore = ({ query }: Pick<Driver, 'query'>, lookups: Lookups): CodeStore => {
+  const redeem = createSpending(query, REDEMPTION)
   return {
     async insert(code, generation) {
       const values = [...beginGrant(code.grant, generation, code.expiresAt), ...login.lists([code])]
-      return anyRow(write(INSERT, values))
+      return anyRow(query(INSERT, values))
     },
 
     find: lookups.create({
@@ -60,6 +60,6 @@ export const createCodeStore = ({ write }: Pick<Driver, 'write'>, lookups: Looku
 
     redeem: (digest, token) => redeem({ ...token, spent: digest }),
 
-    burn: digest => anyRow(write(BURN, [bytes(digest)]))
+    burn: digest => anyRow(query(BURN, [bytes(digest)]))
   }
 }

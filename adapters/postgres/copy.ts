@@ -70,7 +70,7 @@ const prepare = async (target: Driver, mark: string, again: boolean): Promise<vo
   await migrate(target)
   // While there are no heroes yet, it takes no time.
   if (target.connections) await makeNameIndex(target)
-  await target.write(`insert into ${RECORD} (hash) values ($1)`, [mark])
+  await target.query(`insert into ${RECORD} (hash) values ($1)`, [mark])
 }
 
 /** Rejects unless the target is empty, or is emptied because a copy into it is not whole. */
@@ -129,5 +129,5 @@ const copySequence = async (read: Run, target: Driver, place: readonly [table: s
   const [[sequence] = []] = await read('select pg_get_serial_sequence($1, $2)', place)
   const [[last, isUsed] = []] = await read(`select last_value::text, is_called from ${sequence}`, [])
   const set = 'select setval(pg_get_serial_sequence($1, $2)::regclass, $3::text::int8, $4)'
-  await target.write(set, [...place, String(last), isUsed === true])
+  await target.query(set, [...place, String(last), isUsed === true])
 }

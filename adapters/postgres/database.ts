@@ -90,8 +90,8 @@ const databaseOn = (driver: Driver, { onLookups }: Observer) => {
   const orRefuse = <T>(work: () => Promise<T>): Promise<T> => (refusal === undefined ? work() : Promise.reject(refusal))
   const guarded: Driver = {
     ...driver,
-    read: (text, values) => orRefuse(() => driver.read(text, values)),
-    write: (text, values) => orRefuse(() => driver.write(text, values)),
+    lookUp: (text, values) => orRefuse(() => driver.lookUp(text, values)),
+    query: (text, values) => orRefuse(() => driver.query(text, values)),
     transaction: (transaction, work) => orRefuse(() => driver.transaction(transaction, work))
   }
   const lookups = createLookups(guarded, onLookups)
@@ -123,7 +123,7 @@ const databaseOn = (driver: Driver, { onLookups }: Observer) => {
     /** As `migrate`, but changes nothing. Rejects as well with an {@link UnfitDatabaseError} when a migration is pending. */
     async requireSchema() {
       await prepare(requireSchema)
-      lack = driver.connections && (await findNameIndex(driver.write).catch(lackAfter))
+      lack = driver.connections && (await findNameIndex(driver.query).catch(lackAfter))
       return lack
     },
     /** Rejects with `unavailable` while the database cannot be reached, takes no writes, or lacks a table. */

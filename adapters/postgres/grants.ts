@@ -94,7 +94,7 @@ select id::text from latest where expiry is null or expiry < $2`
 
 const REVOKE = 'update "grant" set revoked_at = $2 where id = $1 and revoked_at is null returning true'
 
-export const createGrantStore = ({ write, transaction }: Driver, lookups: Lookups): GrantStore => ({
+export const createGrantStore = ({ query, transaction }: Driver, lookups: Lookups): GrantStore => ({
   find: lookups.create({
     selection: grant,
     from: 'from "grant" where id = $1 and revoked_at is null',
@@ -102,13 +102,13 @@ export const createGrantStore = ({ write, transaction }: Driver, lookups: Lookup
   }),
 
   async listOpen(userId, at, limit) {
-    const rows = await write(LIST_OPEN, [userId, at, limit])
+    const rows = await query(LIST_OPEN, [userId, at, limit])
     return { open: readAll(openLogin, rows).slice(0, limit), count: Number(rows[0]?.[openLogin.width] ?? 0) }
   },
 
   // A tombstone, not an UPDATE of the tokens: under READ COMMITTED an UPDATE cannot see a token that a concurrent
   // rotation has yet to commit.
-  revoke: (id, at) => anyRow(write(REVOKE, [id, at])),
+  revoke: (id, at) => anyRow(query(REVOKE, [id, at])),
 
   async removeExpired(at, limit) {
     const startedAt = performance.now()

@@ -48,7 +48,7 @@ const readInserted = (wanted: readonly NewHero[], rows: readonly unknown[][]): r
   inOrder(wanted, readAll(hero, rows), ({ name }) => name)
 
 export const createHeroStore = (
-  { connections, write, transaction }: Pick<Driver, 'connections' | 'write' | 'transaction'>,
+  { connections, query, transaction }: Pick<Driver, 'connections' | 'query' | 'transaction'>,
   lookups: Lookups
 ): HeroStore => ({
   find: lookups.create({
@@ -60,9 +60,9 @@ export const createHeroStore = (
 
   async list({ nameContains = '', after = Number.MIN_SAFE_INTEGER, limit = Number.MAX_SAFE_INTEGER }) {
     const part = nameContains.toLowerCase()
-    if (part === '') return readAll(hero, await write(LIST, [after, limit]))
+    if (part === '') return readAll(hero, await query(LIST, [after, limit]))
     const values = [after, limit, containing(part)]
-    if (connections === undefined || !usesIndex(part)) return readAll(hero, await write(LIST_BY_NAME, values))
+    if (connections === undefined || !usesIndex(part)) return readAll(hero, await query(LIST_BY_NAME, values))
     return transaction({ name: 'list by name' }, async run => {
       // How many names have this part decides between the index of names and the order of ids.
       await run('set local plan_cache_mode = force_custom_plan', [])
@@ -74,7 +74,7 @@ export const createHeroStore = (
     async (wanted: readonly NewHero[]) => {
       // Sorted: two statements that wait for each other's names would deadlock (40P01).
       const sorted = wanted.toSorted((a, b) => (a.name < b.name ? -1 : 1))
-      return readInserted(wanted, await write(INSERT, rows.lists(sorted.map(toRow))))
+      return readInserted(wanted, await query(INSERT, rows.lists(sorted.map(toRow))))
     },
     { enough: 24, keyOf: ({ name }) => name }
   ),
@@ -85,15 +85,15 @@ export const createHeroStore = (
 
   async replace(id, replacement) {
     try {
-      const [replaced] = await write(REPLACE, [...rows.lists([toRow(replacement)]), id])
+      const [replaced] = await query(REPLACE, [...rows.lists([toRow(replacement)]), id])
       return replaced && hero.read(replaced)
     } catch (error) {
       if (isDuplicate(error)) return 'taken'
       // Two heroes that take each other's names wait for each other, and the limit on locks ends one or both.
-      if (isLocked(error) && (await anyRow(write(TAKEN, [replacement.name, id])))) return 'taken'
+      if (isLocked(error) && (await anyRow(query(TAKEN, [replacement.name, id])))) return 'taken'
       throw error
     }
   },
 
-  remove: id => anyRow(write('delete from hero where id = $1 returning true', [id]))
+  remove: id => anyRow(query('delete from hero where id = $1 returning true', [id]))
 })

@@ -10,14 +10,14 @@ export interface Missing {
 }
 
 /** Reads all of it and changes nothing. Rejects with `unavailable` while the database cannot be reached. */
-export const inspect = async ({ write }: Pick<Driver, 'write'>) => {
-  const [row = []] = await write(FACTS, [])
-  const state = await readState(write).catch((error: unknown) => {
+export const inspect = async ({ query }: Pick<Driver, 'query'>) => {
+  const [row = []] = await query(FACTS, [])
+  const state = await readState(query).catch((error: unknown) => {
     if (error instanceof StatementError && error.code === '42501') return undefined
     throw error
   })
   const pending = state?.pending ?? []
-  const [[absentIndexes] = []] = await write(`select ${ABSENT}`, [INDEXES.join()])
+  const [[absentIndexes] = []] = await query(`select ${ABSENT}`, [INDEXES.join()])
   return {
     // Of PostgreSQL, as `18.1`.
     version: String(row[0]),
@@ -39,8 +39,8 @@ export const inspect = async ({ write }: Pick<Driver, 'write'>) => {
     // In milliseconds, of this connection; 0 for none.
     limits: { statement: Number(row[12]), lock: Number(row[13]) },
     // Whether the role may do what pending migrations do. False where it may not read which were applied.
-    mayMigrate: state !== undefined && (await mayMigrate(write, state)),
-    nameIndex: await findNameIndex(write).catch(lackAfter),
+    mayMigrate: state !== undefined && (await mayMigrate(query, state)),
+    nameIndex: await findNameIndex(query).catch(lackAfter),
     // Undefined when the role may not read which migrations were applied.
     schema: state && {
       applied: state.applied.length > 0,
@@ -52,7 +52,7 @@ export const inspect = async ({ write }: Pick<Driver, 'write'>) => {
       searchPath: state.searchPath
     },
     // What the role lacks on tables that are there, such as `delete` on `hero`.
-    missing: await readMissing(write, state?.present ?? TABLES)
+    missing: await readMissing(query, state?.present ?? TABLES)
   }
 }
 

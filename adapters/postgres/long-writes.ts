@@ -106,8 +106,8 @@ export const removeGrantsInPieces = ({ transaction }: Pick<Driver, 'transaction'
   )
 
 /** Ends the grants of a client or a user, except for a few, which the caller's own statement must end. */
-export const revokeGrantsInPieces = (write: Run, owner: Owner, id: string | number, at: Date): Promise<void> =>
-  inPieces(async () => (await countOf(write(revoke(owner), [id, at]))) === GRANTS)
+export const revokeGrantsInPieces = (query: Run, owner: Owner, id: string | number, at: Date): Promise<void> =>
+  inPieces(async () => (await countOf(query(revoke(owner), [id, at]))) === GRANTS)
 
 /**
  * A single statement over 200,000 grants would hold their locks for seven seconds, and every refresh in a batch with a

@@ -63,7 +63,7 @@ ${finds.join('\n')}`
  * `onBatch` is called with the number of look-ups of each shared statement.
  */
 export const createLookups = (
-  { read, write }: Pick<Driver, 'read' | 'write'>,
+  { lookUp, query }: Pick<Driver, 'lookUp' | 'query'>,
   onBatch?: (size: number) => void
 ): Lookups => {
   /** The shared statements so far, by the numbers of the kinds in them. */
@@ -99,7 +99,7 @@ export const createLookups = (
       async items => {
         onBatch?.(items.length)
         try {
-          return await find(kinds, items, read)
+          return await find(kinds, items, lookUp)
         } catch (error) {
           if (!hadNoEffect(error)) throw error
           return items.map(item => {
@@ -127,7 +127,7 @@ export const createLookups = (
         isAlone: false,
         findAlone: inBatches<Item, Values | undefined>(
           async items => {
-            const found = await find([kind], items, write)
+            const found = await find([kind], items, query)
             kind.isAlone = false
             return found
           },

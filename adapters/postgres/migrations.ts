@@ -37,8 +37,8 @@ export class UnfitDatabaseError extends Error {
  * it at once, one of them does it and the others wait. Rejects with an {@link UnfitDatabaseError} when the database's
  * encoding cannot store every text, a table is not where it should be, or a copy into the database is not whole.
  */
-export const migrate = async ({ write, transaction }: Driver): Promise<void> => {
-  const before = requireUtf8(await readState(write))
+export const migrate = async ({ query, transaction }: Driver): Promise<void> => {
+  const before = requireUtf8(await readState(query))
   if (before.recorded && before.pending.length === 0) return requireWhole(before)
   await transaction({ name: 'migrate', patient: true }, async run => {
     await run('select pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.migrations])
@@ -120,8 +120,8 @@ export const lockTables = async (run: Run, migrations: readonly Pick<Migration, 
  * Rejects with an {@link UnfitDatabaseError} when a migration is pending, a table is not there, the encoding cannot store
  * every text, or a copy into the database is not whole.
  */
-export const requireSchema = async ({ write }: Driver): Promise<void> => {
-  const state = requireUtf8(await readState(write))
+export const requireSchema = async ({ query }: Driver): Promise<void> => {
+  const state = requireUtf8(await readState(query))
   if (state.recorded && state.pending.length === 0) return requireWhole(state)
   const what = state.applied.length === 0 ? 'lacks its schema' : 'has a schema of an earlier version'
   throw new UnfitDatabaseError(

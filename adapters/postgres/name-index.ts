@@ -81,8 +81,8 @@ export const lackAfter = (error: unknown): NameIndexLack => {
  * Makes the index, and the extension that it needs, unless there are so many heroes that it would take long. Resolves with
  * what {@link findNameIndex} finds afterwards, or with why the index could not be made. Never rejects.
  */
-export const makeNameIndex = async ({ write, transaction }: Driver): Promise<NameIndexLack | undefined> => {
-  const lack = await findNameIndex(write).catch(lackAfter)
+export const makeNameIndex = async ({ query, transaction }: Driver): Promise<NameIndexLack | undefined> => {
+  const lack = await findNameIndex(query).catch(lackAfter)
   return lack === EASILY_MADE ? transaction({ name: 'name index' }, make).catch(lackAfter) : lack
 }
 

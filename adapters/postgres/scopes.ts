@@ -16,9 +16,9 @@ on conflict (name) do update set text = excluded.text`
 // The collation "C" orders by code points, whatever the collation of the database.
 const LIST = `select ${scope.text} from scope order by name collate "C"`
 
-export const createScopeStore = ({ write }: Pick<Driver, 'write'>, lookups: Lookups): ScopeStore => ({
+export const createScopeStore = ({ query }: Pick<Driver, 'query'>, lookups: Lookups): ScopeStore => ({
   async set(words) {
-    await write(SET, rows.lists([words]))
+    await query(SET, rows.lists([words]))
   },
 
   find: lookups.create({
@@ -28,8 +28,8 @@ export const createScopeStore = ({ write }: Pick<Driver, 'write'>, lookups: Look
   }),
 
   async list() {
-    return readAll(scope, await write(LIST, []))
+    return readAll(scope, await query(LIST, []))
   },
 
-  remove: name => anyRow(write('delete from scope where name = $1 returning true', [name]))
+  remove: name => anyRow(query('delete from scope where name = $1 returning true', [name]))
 })

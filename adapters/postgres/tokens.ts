@@ -74,7 +74,7 @@ interface Spending {
  * codes and tokens are marked in the order in which `held` lists them. Where a concurrent statement has a row locked,
  * PostgreSQL waits for it and evaluates again whether the row can be spent, on the row as that statement left it.
  */
-export const createSpending = (write: Run, { columns, hold, mark }: Spending) => {
+export const createSpending = (query: Run, { columns, hold, mark }: Spending) => {
   const rows = requested<Columns>({ ...columns, ...issued })
   const { names, values } = requested(issued)
   const statement = `
@@ -91,7 +91,7 @@ with requested as (
 select position::int4 from marked`
   return inBatches(
     async (spends: readonly Spend[]) => {
-      const marked = await write(statement, rows.lists(spends))
+      const marked = await query(statement, rows.lists(spends))
       const positions = new Set(marked.map(([position]) => Number(position)))
       return spends.map((_, index) => positions.has(index + 1))
     },
@@ -119,13 +119,13 @@ const ERASE_NONCES = counting(`
     order by spent_at, access_digest limit $2 for update skip locked
   )`)
 
-export const createTokenStore = ({ write }: Pick<Driver, 'write'>, lookups: Lookups): TokenStore => {
-  const rotate = createSpending(write, ROTATION)
+export const createTokenStore = ({ query }: Pick<Driver, 'query'>, lookups: Lookups): TokenStore => {
+  const rotate = createSpending(query, ROTATION)
   return {
     async insert(token, generation) {
       const sweepAt = latest(token.expiresAt, token.refreshExpiresAt)
       const values = [...beginGrant(token.grant, generation, sweepAt), ...login.lists([token])]
-      return anyRow(write(INSERT, values))
+      return anyRow(query(INSERT, values))
     },
 
     findByAccess: lookups.create({
@@ -145,14 +145,14 @@ export const createTokenStore = ({ write }: Pick<Driver, 'write'>, lookups: Look
     rotate: (digest, { at, nonce }, successor) => rotate({ ...successor, spent: digest, spentAt: at, nonce }),
 
     async revokeAccess(digest, at) {
-      await write('update token set revoked_at = $2 where access_digest = $1', [bytes(digest), at])
+      await query('update token set revoked_at = $2 where access_digest = $1', [bytes(digest), at])
     },
 
     async eraseNonces(at) {
       let total = 0
       let erased: number
       do {
-        erased = await countOf(write(ERASE_NONCES, [at, NONCES_PER_STATEMENT]))
+        erased = await countOf(query(ERASE_NONCES, [at, NONCES_PER_STATEMENT]))
         total += erased
       } while (erased === NONCES_PER_STATEMENT)
       return total

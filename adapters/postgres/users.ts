@@ -44,7 +44,7 @@ const REVOKE_GRANTS = 'update "grant" set revoked_at = $2 where user_id = $1 and
 
 const REMOVE = 'delete from "user" where username = $1 returning true'
 
-export const createUserStore = ({ write, transaction }: Driver, lookups: Lookups): UserStore => {
+export const createUserStore = ({ query, transaction }: Driver, lookups: Lookups): UserStore => {
   const findByUsername = lookups.create({
     group: 'token request',
     selection: user,
@@ -60,7 +60,7 @@ export const createUserStore = ({ write, transaction }: Driver, lookups: Lookups
   ): Promise<boolean> => {
     const found = await findByUsername(username)
     if (verified && (found?.id !== verified.id || found.generation !== verified.generation)) return false
-    if (found !== undefined) await revokeGrantsInPieces(write, 'user_id', found.id, at)
+    if (found !== undefined) await revokeGrantsInPieces(query, 'user_id', found.id, at)
     return transaction({ name: 'user.revoke', patient: true }, async run => {
       const { hash = null, salt = null } = password ?? {}
       const { id: wanted = null, generation = null } = verified ?? {}
@@ -74,7 +74,7 @@ export const createUserStore = ({ write, transaction }: Driver, lookups: Lookups
 
   return {
     async insert(username, password) {
-      const [inserted] = readAll(user, await write(INSERT, rows.lists([toRow({ username, password })])))
+      const [inserted] = readAll(user, await query(INSERT, rows.lists([toRow({ username, password })])))
       return inserted
     },
 
@@ -92,10 +92,10 @@ export const createUserStore = ({ write, transaction }: Driver, lookups: Lookups
     findByUsername,
 
     async list({ after = Number.MIN_SAFE_INTEGER, limit = Number.MAX_SAFE_INTEGER }) {
-      return readAll(user, await write(LIST, [after, limit]))
+      return readAll(user, await query(LIST, [after, limit]))
     },
 
-    rehash: (id, verified, { hash, salt }) => anyRow(write(REHASH, [id, hash, salt, verified.hash, verified.salt])),
+    rehash: (id, verified, { hash, salt }) => anyRow(query(REHASH, [id, hash, salt, verified.hash, verified.salt])),
 
     setPassword: (username, password, at, verified) => endEveryGrant(username, at, password, verified),
 

@@ -53,9 +53,9 @@ export interface Driver {
    * For look-ups of less than a millisecond. They do not wait for commits or lists, and only briefly for a lock
    * (55P03).
    */
-  readonly read: Run
+  readonly lookUp: Run
   /** For every other statement by itself: changes, lists, and look-ups that may have to wait. */
-  readonly write: Run
+  readonly query: Run
   /** For the check of whether the database can be used. It goes before every other statement that waits. */
   readonly probe: Run
   /**

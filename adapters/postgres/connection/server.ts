@@ -61,8 +61,8 @@ export const connectServer = (url: string, options: ServerOptions): Driver => {
 
   return {
     clock,
-    read: runOn(forLookups, false),
-    write: runOn(forOthers, false),
+    lookUp: runOn(forLookups, false),
+    query: runOn(forOthers, false),
     probe: runOn(forLookups, true),
     transaction: ({ name, patient = false, milliseconds = patient ? LIMITS.patient : LIMITS.call }, work) =>
       useInTime(forOthers, { name, milliseconds }, connection => transact(connection, patient, work)),

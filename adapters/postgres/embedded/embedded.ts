@@ -30,8 +30,8 @@ export const openFolder = async (folder: string, onStatement?: Observer['onState
     return {
       connections: undefined,
       clock: undefined,
-      read: run,
-      write: run,
+      lookUp: run,
+      query: run,
       probe: run,
       async transaction(_, work) {
         const engine = await current()

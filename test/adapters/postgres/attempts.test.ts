@@ -71,7 +71,7 @@ t.test('an attempt whose windows others begin again and again is answered with u
   let tries = 0
   const colliding: Driver = {
     ...driver,
-    async write() {
+    async query() {
       tries += 1
       throw new StatementError('duplicate key value violates unique constraint "attempt_pkey"', '23505')
     }

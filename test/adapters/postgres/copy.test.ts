@@ -90,8 +90,8 @@ t.test('a copy has every row but attempts, with its id, and whoever was logged i
   })
   await t.rejects(source.copyTo({ folder: '/dev/null/x' }, ONCE), { name: 'FolderError' })
   await source.close()
-  const { write, close } = await openFolder(folder)
-  t.strictSame(await rowsOf(text => write(text, [])), await rowsOf(run), 'every row is the same')
+  const { query, close } = await openFolder(folder)
+  t.strictSame(await rowsOf(text => query(text, [])), await rowsOf(run), 'every row is the same')
   await close()
 
   const target = await open(t, url)

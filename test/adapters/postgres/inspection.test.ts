@@ -21,7 +21,7 @@ const connect = (pool = 2, address = url): Driver => {
 
 t.test('an inspection tells what the server says of itself', async t => {
   const driver = connect()
-  const [row = []] = await driver.write(
+  const [row = []] = await driver.query(
     `select current_setting('server_version'), current_setting('max_connections')`,
     []
   )

@@ -41,7 +41,7 @@ const turn = () => new Promise(resolve => setImmediate(resolve))
 const open = () => {
   const shared = connection()
   const pool = connection()
-  const lookups = createLookups({ read: shared.run, write: pool.run })
+  const lookups = createLookups({ lookUp: shared.run, query: pool.run })
   const find = (name: string, group?: string) =>
     lookups.create<number, string>({
       ...(group !== undefined && { group }),

@@ -109,7 +109,7 @@ t.test('a rare part of a name is found through the index, and a frequent or shor
     }
   const noted: Driver = {
     ...driver,
-    write: noting(driver.write),
+    query: noting(driver.query),
     transaction: (name, work) => driver.transaction(name, run => work(noting(run)))
   }
   const store = createHeroStore(noted, createLookups(noted))

@@ -79,7 +79,7 @@ t.test('every connection plans a statement once for all values', async t => {
     await driver.close()
     await drop()
   })
-  for (const run of [driver.read, driver.write, driver.probe]) {
+  for (const run of [driver.lookUp, driver.query, driver.probe]) {
     t.same(await run('show plan_cache_mode', []), [['force_generic_plan']])
   }
 })
@@ -106,8 +106,8 @@ t.test('no statement reads a table whole, except the lists of clients and of sco
   t.teardown(() => driver.close())
   const noted: Driver = {
     ...driver,
-    read: noting(driver.read),
-    write: noting(driver.write),
+    lookUp: noting(driver.lookUp),
+    query: noting(driver.query),
     probe: driver.probe,
     transaction: (transaction, work) => driver.transaction(transaction, run => work(noting(run))),
     close: driver.close

@@ -22,8 +22,8 @@ t.test('a sweep leaves PostgreSQL to others between two batches, and not behind 
   const driver: Driver = {
     connections: undefined,
     clock: undefined,
-    read: unused,
-    write: unused,
+    lookUp: unused,
+    query: unused,
     probe: unused,
     transaction,
     backup: undefined,

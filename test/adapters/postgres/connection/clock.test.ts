@@ -132,21 +132,21 @@ t.test('every new connection reads the clock, so that after a failover the new s
   t.ok(isNear(Date.now()))
   first.time = SERVER
   second.time = MACHINE
-  await driver.write(WRITE, [])
+  await driver.query(WRITE, [])
   t.ok(isNear(SERVER))
   first.time = SERVER - 3_600_000
-  await driver.read(WRITE, [])
+  await driver.lookUp(WRITE, [])
   t.ok(isNear(SERVER - 3_600_000), 'another connection to the same server')
   first.failure = '25006'
-  await t.rejects(driver.write(WRITE, []), { code: 'unavailable' })
-  await driver.write(WRITE, [])
+  await t.rejects(driver.query(WRITE, []), { code: 'unavailable' })
+  await driver.query(WRITE, [])
   t.ok(isNear(MACHINE))
 })
 
 t.test('when this machine’s own clock is set, the server is asked for its time', async t => {
   const { first, driver, isNear } = await connect(t, 'read-write')
   first.time = SERVER
-  await driver.read(WRITE, [])
+  await driver.lookUp(WRITE, [])
   const { now } = Date
   const intercepted = t.intercept(Date, 'now', { value: () => now() + 40 * 86_400_000 })
   first.time = SERVER + 3_600_000
@@ -159,6 +159,6 @@ t.test('when this machine’s own clock is set, the server is asked for its time
 t.test('a server without writes is asked and has no say', async t => {
   const { first, driver, isNear } = await connect(t, 'any')
   Object.assign(first, { time: SERVER, standby: true, readOnly: true })
-  await driver.write(WRITE, [])
+  await driver.query(WRITE, [])
   t.ok(isNear(Date.now()))
 })

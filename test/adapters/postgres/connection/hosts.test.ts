@@ -189,8 +189,8 @@ t.test('a statement that has waited too long for its connection is never sent', 
   const hosts = [...servers, last].map(({ address }) => address)
   const driver = connectServer(last.url, { hosts, connectTimeoutSeconds: 1.5, pool: 1, prepare: true })
   t.teardown(() => driver.close())
-  await t.rejects(driver.write('too late', []), { code: 'unavailable', cause: { message: 'no connection in time' } })
-  await driver.write(WRITE, [])
+  await t.rejects(driver.query('too late', []), { code: 'unavailable', cause: { message: 'no connection in time' } })
+  await driver.query(WRITE, [])
   t.strictSame(last.statements, [WRITE])
 })
 
@@ -209,7 +209,7 @@ t.test('a connection that is dropped while it is opened tries no other host', as
 t.test('the last of several drivers that is closed leaves no connection', async t => {
   const { first, second } = await open(t)
   const driver = connectServer(first.url, { hosts: [first.address, second.address], pool: 3, prepare: true })
-  await Promise.all([driver.read(WRITE, []), driver.write(WRITE, []), driver.probe(WRITE, [])])
+  await Promise.all([driver.lookUp(WRITE, []), driver.query(WRITE, []), driver.probe(WRITE, [])])
   await driver.close()
   while (first.sockets.size > 0) await sleep(1)
   await t.rejects(driver.probe(WRITE, []), { code: 'unavailable' })
@@ -238,7 +238,7 @@ t.test('a database whose name is percent-encoded is found', async t => {
   encoded.pathname = `/${encodeURIComponent(name)}`
   const driver = connectServer(encoded.href, { pool: 1, prepare: true })
   t.teardown(() => driver.close())
-  t.same(await driver.write('select current_database()::text', []), [[name]])
+  t.same(await driver.query('select current_database()::text', []), [[name]])
 })
 
 t.test('sslmode has the meaning that libpq gives it', async t => {

@@ -75,7 +75,7 @@ t.test('every answer goes to its own caller while plans become invalid', async t
   const { sql, driver } = await openHeroes(t)
   const { wrong, refusals, answers } = await readMeanwhile(
     async id => {
-      const run = [driver.read, driver.write][id % 2]
+      const run = [driver.lookUp, driver.query][id % 2]
       const [row] =
         id % 3 ? ((await run?.(FIND, [id])) ?? []) : await driver.transaction({ name: 'find' }, run => run(FIND, [id]))
       return row?.[1]
@@ -123,7 +123,7 @@ t.test('a statement whose connection is lost is not sent again', async t => {
   const server = await startFakeServer(t)
   const driver = connectServer(server.url, { pool: 2, prepare: true })
   t.teardown(() => driver.close())
-  for (const run of [driver.read, driver.write, driver.probe]) {
+  for (const run of [driver.lookUp, driver.query, driver.probe]) {
     await run('before', [])
     server.ending = true
     await t.rejects(run('lost', []), { ...UNAVAILABLE, cause: { code: 'CONNECTION_CLOSED' } })
@@ -152,50 +152,50 @@ t.test('what is locked takes half of the connections at most, and look-ups of it
   const locked = { ...UNAVAILABLE, cause: { code: '55P03' } }
   await sql.begin(async held => {
     await held`lock table hero`
-    await t.rejects(driver.read(LOCKED, []), locked)
-    await t.rejects(driver.write(LOCKED, []), locked)
+    await t.rejects(driver.lookUp(LOCKED, []), locked)
+    await t.rejects(driver.query(LOCKED, []), locked)
     let refused = 0
     const waiting = Array.from({ length: 20 }, () =>
-      driver.write(LOCKED, []).catch(() => {
+      driver.query(LOCKED, []).catch(() => {
         refused += 1
       })
     )
-    for (let i = 0; i < 20; i++) await driver.write(UNLOCKED, [])
+    for (let i = 0; i < 20; i++) await driver.query(UNLOCKED, [])
     t.ok(refused < 20, 'others go before those that wait for the lock')
     await held.unsafe('commit; begin')
     await Promise.all(waiting)
   })
-  await Promise.all(Array.from({ length: 20 }, () => driver.write(LOCKED, [])))
+  await Promise.all(Array.from({ length: 20 }, () => driver.query(LOCKED, [])))
 })
 
 t.test('one connection serves look-ups, writes, locked ones too, and the check, which goes first', async t => {
   const { sql, driver } = await openHeroes(t, { pool: 1 })
   await sql.begin(async held => {
     await held`lock table hero`
-    await t.rejects(driver.read(FIND, [1]), UNAVAILABLE)
+    await t.rejects(driver.lookUp(FIND, [1]), UNAVAILABLE)
     const order: string[] = []
     const done = (name: string) => () => order.push(name)
     await Promise.all([
-      driver.read(FIND, [1]).catch(done('locked')),
-      driver.write('select 1', []).then(done('write')),
+      driver.lookUp(FIND, [1]).catch(done('locked')),
+      driver.query('select 1', []).then(done('write')),
       driver.probe('select 1', []).then(done('check'))
     ])
     t.strictSame(order, ['locked', 'check', 'write'])
   })
-  t.strictSame(Array.from(await driver.read(FIND, [1])), [['1', 'hero 1']])
+  t.strictSame(Array.from(await driver.lookUp(FIND, [1])), [['1', 'hero 1']])
   t.equal(driver.connections?.().lookups, 0)
 })
 
 t.test('what waits when the database is closed is refused, and what comes later as well', async t => {
   const { driver } = await openHeroes(t, { pool: 1 })
-  await driver.write('select 1', [])
-  const first = driver.write('select pg_sleep(0.05)', [])
+  await driver.query('select 1', [])
+  const first = driver.query('select pg_sleep(0.05)', [])
   const refused = { ...UNAVAILABLE, cause: { message: 'the database is closed' } }
   await setImmediate()
-  const second = t.rejects(driver.write('select 1', []), refused)
+  const second = t.rejects(driver.query('select 1', []), refused)
   const closed = driver.close()
   await second
-  await t.rejects(driver.read('select 1', []), refused)
+  await t.rejects(driver.lookUp('select 1', []), refused)
   t.equal((await first).length, 1, 'what is under way has a second')
   await closed
 })
@@ -203,19 +203,19 @@ t.test('what waits when the database is closed is refused, and what comes later 
 t.test('what the database reports while its schema changes is unavailable, and the connection serves on', async t => {
   const { sql, driver } = await openHeroes(t, { pool: 1 })
   await sql`create table item (a text[], b text[])`
-  const [pid] = await driver.write('select pg_backend_pid()', [])
+  const [pid] = await driver.query('select pg_backend_pid()', [])
   const failing = {
     '42703': 'select c from item',
     '42883': 'select a <@ b from item',
     '42804': 'insert into item (a) values (now())',
     '42P18': 'select $1 is null'
   }
-  await driver.write(failing['42883'], [])
+  await driver.query(failing['42883'], [])
   await sql`alter table item alter a type varchar(10)[]`
   for (const [code, text] of Object.entries(failing)) {
-    await t.rejects(driver.write(text, code === '42P18' ? [null] : []), { ...UNAVAILABLE, cause: { code } })
+    await t.rejects(driver.query(text, code === '42P18' ? [null] : []), { ...UNAVAILABLE, cause: { code } })
   }
-  t.same(await driver.write('select pg_backend_pid()', []), [pid])
+  t.same(await driver.query('select pg_backend_pid()', []), [pid])
   const internal = (message: string) => translate(Object.assign(new Error(message), { code: 'XX000' }))
   t.match(internal('cache lookup failed for type 4711'), UNAVAILABLE)
   t.match(internal('something else'), { name: 'StatementError' })
@@ -266,11 +266,11 @@ t.test('a transaction sets its isolation level, however old the plans of its con
 t.test('an invalid date fails its own statement and no other', async t => {
   const { driver } = await openHeroes(t, { pool: 1 })
   const SELECT = 'select $1::timestamptz::text, $2::text'
-  await driver.read(SELECT, [at(0), 'first'])
+  await driver.lookUp(SELECT, [at(0), 'first'])
   const asked = await Promise.allSettled([
-    driver.read(SELECT, [at(0), 'sound']),
-    driver.read(SELECT, [new Date(Number.NaN), 'broken']),
-    driver.read(SELECT, [at(0), 'behind'])
+    driver.lookUp(SELECT, [at(0), 'sound']),
+    driver.lookUp(SELECT, [new Date(Number.NaN), 'broken']),
+    driver.lookUp(SELECT, [at(0), 'behind'])
   ])
   t.match(asked, [{ value: [[String, 'sound']] }, { reason: Error }, { value: [[String, 'behind']] }])
 })

@@ -36,22 +36,22 @@ const windows = process.platform === 'win32'
 }
 
 t.test('a leading U+FEFF is read in every row and column, also after notices and among rows without one', async t => {
-  const { write, close } = await openFolder(folder)
+  const { query, close } = await openFolder(folder)
   t.teardown(close)
-  await write(
+  await query(
     `create function marked(text text) returns text language plpgsql as
      $$ begin raise notice 'a notice comes before the row'; return text; end $$`,
     []
   )
   const texts = ['x', '\ufeff', '', '\ufeff\ufeffx', 'x\ufeff', '\ufeff\u6f22', '\u{1f9b8}']
-  for (const text of texts) t.strictSame(await write('select marked($1), null, $1', [text]), [[text, null, text]])
+  for (const text of texts) t.strictSame(await query('select marked($1), null, $1', [text]), [[text, null, text]])
   const literal = JSON.stringify(texts).replace('[', '{').replace(']', '}')
-  const rows = await write('select n, text, null from unnest($1::text[]) with ordinality as given (text, n)', [literal])
+  const rows = await query('select n, text, null from unnest($1::text[]) with ordinality as given (text, n)', [literal])
   t.strictSame(
     rows,
     texts.map((text, index) => [index + 1, text, null])
   )
-  await write('drop function marked(text)', [])
+  await query('drop function marked(text)', [])
 })
 
 t.test('the log is cut off at a checkpoint once it has grown by more than a segment', async t => {
@@ -61,19 +61,19 @@ t.test('the log is cut off at a checkpoint once it has grown by more than a segm
     return { unref: () => undefined }
   }
   const intercepted = t.intercept(globalThis, 'setInterval', { value: setInterval })
-  const { write, close } = await openFolder(folder)
+  const { query, close } = await openFolder(folder)
   intercepted.restore()
   const runChores = () => Promise.all(chores.map(chore => chore()))
-  const checkpoint = async () => (await write('select redo_lsn::text from pg_control_checkpoint()', []))[0]?.[0]
+  const checkpoint = async () => (await query('select redo_lsn::text from pg_control_checkpoint()', []))[0]?.[0]
   const first = await checkpoint()
-  await write('create table filled as select 1 as number', [])
+  await query('create table filled as select 1 as number', [])
   await runChores()
   t.equal(await checkpoint(), first)
-  await write(`insert into filled select number from generate_series(1, 400000) as number`, [])
+  await query(`insert into filled select number from generate_series(1, 400000) as number`, [])
   await runChores()
   const second = await checkpoint()
   t.not(second, first)
-  await write('drop table filled', [])
+  await query('drop table filled', [])
   await runChores()
   t.equal(await checkpoint(), second)
   await close()
@@ -153,20 +153,20 @@ t.test("a folder that PostgreSQL does not open is refused with PostgreSQL's own 
  * Crashes the engine: PostgreSQL ends itself when it cannot write its log. It finds the folder of the log gone at its
  * first or second file.
  */
-const crash = async (write: Run): Promise<never> => {
-  await write("select pg_logical_emit_message(false, 'heroes', 'x'), pg_switch_wal()", [])
-  return crash(write)
+const crash = async (query: Run): Promise<never> => {
+  await query("select pg_logical_emit_message(false, 'heroes', 'x'), pg_switch_wal()", [])
+  return crash(query)
 }
 
 t.test('a crashed engine answers `unavailable`, and goes on with all stored data once it can start again', async t => {
-  const { write, transaction, close } = await openFolder(folder)
-  await write('create table kept (n int)', [])
-  await write('insert into kept values (1)', [])
+  const { query, transaction, close } = await openFolder(folder)
+  await query('create table kept (n int)', [])
+  await query('insert into kept values (1)', [])
   const aside = join(t.testdir(), 'aside')
   renameSync(part('pg_wal'), aside)
   const unavailable = { name: 'DomainError', code: 'unavailable', retryAfterSeconds: 1 }
-  await t.rejects(crash(write), unavailable)
-  await t.rejects(write('insert into kept values (2)', []), unavailable)
+  await t.rejects(crash(query), unavailable)
+  await t.rejects(query('insert into kept values (2)', []), unavailable)
   await t.rejects(
     transaction({ name: 'insert' }, run => run('insert into kept values (3)', [])),
     unavailable,
@@ -174,21 +174,21 @@ t.test('a crashed engine answers `unavailable`, and goes on with all stored data
   )
   renameSync(aside, part('pg_wal'))
   const read = async (): Promise<unknown[][]> =>
-    write('select n from kept', []).catch(async () => {
+    query('select n from kept', []).catch(async () => {
       await setImmediate()
       return read()
     })
   t.strictSame(await read(), [[1]])
-  await write('drop table kept', [])
+  await query('drop table kept', [])
   await close()
 })
 
 t.test('a folder whose engine has crashed is free once the database is closed', async t => {
-  const { write, close } = await openFolder(folder)
+  const { query, close } = await openFolder(folder)
   const aside = join(t.testdir(), 'aside')
   renameSync(part('pg_wal'), aside)
-  await t.rejects(crash(write), { code: 'unavailable' })
-  await t.rejects(write('select 1', []), { code: 'unavailable' })
+  await t.rejects(crash(query), { code: 'unavailable' })
+  await t.rejects(query('select 1', []), { code: 'unavailable' })
   await close()
   renameSync(aside, part('pg_wal'))
   await (await openFolder(folder)).close()
