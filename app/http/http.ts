@@ -79,7 +79,7 @@ export interface HttpOptions {
   readonly log: Log
   readonly errorPage: ErrorPage
   /** The base URL that users see. Called when it is needed, as the port may be unknown before the server listens. */
-  readonly publicUrl: () => string
+  readonly publicUrl: (http: Pick<Http, 'server'>) => string
   /** The time for an answer, without the time in which the body arrives; 4.7 seconds by default. */
   readonly answerMilliseconds?: number | undefined
   /** In milliseconds: how long a client may take nothing of its answer; 10 seconds by default. */
@@ -110,7 +110,7 @@ export const createHttp = ({
   onUnparsed = () => {}
 }: HttpOptions): Http => {
   const headers = constantHeaders(version)
-  const answerFor = createAnswerFor(errorPage, bodyLimit, publicUrl)
+  const answerFor = createAnswerFor(errorPage, bodyLimit, () => publicUrl(http))
   const handleError = createErrorHandler(answerFor, log.requestFailed)
   const parserErrors = createParserErrors(answerFor, headers, onUnparsed)
   const largeBody = createBodyMemory(bodyMemory, bodyLimit)

@@ -159,7 +159,7 @@ export const buildMetricsServer = (
     trustProxy: undefined,
     version,
     errorPage,
-    publicUrl: () => localUrl(http)
+    publicUrl: localUrl
   })
   http.register(async http => {
     http.get('/metrics', async (_request, reply) => {

@@ -85,12 +85,12 @@ export const createPool = (size: number, open: () => Connection) => {
         // Not after a lost connection: the work may have taken effect.
         const result = await retrying(isRolledBack, () => work(connection))
         locked.delete(name)
+        release(connection)
         return result
       } catch (error) {
         if (isLocked(error)) locked.add(name)
-        throw error
-      } finally {
         release(connection)
+        throw error
       }
     },
 

@@ -9,6 +9,10 @@ import { bodyRefusals } from '../refusals.js'
 
 /** In bytes. Bodies up to this length are always read and never counted. */
 const SMALL_BODY = 65_536
+/** In bytes: what is handed on at a time. */
+const PIECE = 65_536
+/** In bytes: what a chunk counts beside its content, as it takes time however short it is. */
+const CHUNK = 32
 
 /**
  * Calls back one caller after the other. After each call comes a pause, for as long as the call and what followed from it held
@@ -36,8 +40,8 @@ const createPace = (): Pace => {
  * declares, and a chunked one counts as `bodyLimit` once it turns out to be large. The stream fails with `overloaded` when
  * there is no room for that. What was counted is given back when the reply has been sent or its client has left.
  *
- * Large bodies are read piece by piece, one piece after the other. Node would read up to 2 MB of one before it looks at another
- * connection, and a client that sends without end would leave others a tenth of their rate.
+ * Bodies are read in pieces of {@link PIECE}, one piece after the other. Node would read up to 2 MB of one before it looks at
+ * another connection, and a client that sends without end would leave others a tenth of their rate.
  */
 export const createBodyMemory = (bytes: number, bodyLimit: number): ((reply: FastifyReply) => Readable | undefined) => {
   let free = bytes
@@ -65,21 +69,39 @@ export const createBodyMemory = (bytes: number, bodyLimit: number): ((reply: Fas
     if (declared !== undefined && !hold(reply, declared)) return unreadable(() => refusal(reply))
     let arrived = 0
     let counted = declared !== undefined
+    const chunks: Buffer[] = []
+    const endsPiece = createPieces()
+    const takePiece = (): Buffer => Buffer.concat(chunks.splice(0))
     const body = new Transform({
+      // Nothing more is taken while a piece waits: 16 kB can be as many chunks.
+      writableHighWaterMark: 1,
       transform(chunk: Buffer, _encoding, done) {
         arrived += chunk.length
-        if (arrived <= SMALL_BODY) return done(null, chunk)
+        chunks.push(chunk)
         // A body that was refused already is read no further.
-        if (!counted && !reply.sent) {
+        if (arrived > SMALL_BODY && !counted && !reply.sent) {
           counted = true
           if (!hold(reply, bodyLimit)) return done(refusal(reply))
         }
-        pace(() => done(null, chunk))
-      }
+        if (endsPiece(chunk)) pace(() => done(null, takePiece()))
+        else done()
+      },
+      flush: done => done(null, takePiece())
     })
     // Fastify no longer listens once it has refused a body for its length.
     body.on('error', () => {})
     return raw.pipe(body)
+  }
+}
+
+/** Tells of each chunk of a body whether a piece ends with it. */
+const createPieces = (): ((chunk: Buffer) => boolean) => {
+  let length = 0
+  return chunk => {
+    length += chunk.length + CHUNK
+    if (length < PIECE) return false
+    length = 0
+    return true
   }
 }
 
@@ -98,11 +120,13 @@ export const unreadable = (fail: () => Error): Readable =>
 export const createDiscard = (): ((request: IncomingMessage) => void) => {
   const pace = createPace()
   return request => {
+    const endsPiece = createPieces()
     request.unpipe()
     request.pipe(
       new Writable({
-        write(_chunk, _encoding, done) {
-          pace(done)
+        write(chunk: Buffer, _encoding, done) {
+          if (endsPiece(chunk)) pace(done)
+          else done()
         }
       })
     )

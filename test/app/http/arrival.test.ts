@@ -196,6 +196,29 @@ t.test('a large body is read a little at a time, whether anybody wants it or not
   }
 })
 
+t.test('however short its chunks are, a body is read in pieces of some thousand of them', async t => {
+  const http = createSampleHttp({ bodyLimit: 200_000, bodyMemory: 200_000 })
+  let pieces = 0
+  let length = 0
+  http.addContentTypeParser('application/x-counted', (_request, payload, done) => {
+    payload.on('data', (piece: Buffer) => {
+      pieces += 1
+      length += piece.length
+    })
+    payload.on('end', () => done(null, { name: 'small' }))
+  })
+  const send = await listen(http)
+  t.teardown(() => http.close())
+  for (const count of [60_000, 100_000]) {
+    pieces = 0
+    length = 0
+    const head = post('/sample', `${chunked}\r\nconnection: close`, 'application/x-counted')
+    t.match(readAnswer(await send(head, chunk(1).repeat(count), '0\r\n\r\n')), { status: 200 })
+    t.equal(length, count, 'every byte arrives')
+    t.ok(pieces < count / 1000, `${count} chunks in ${pieces} pieces`)
+  }
+})
+
 t.test('a client whose body is refused may send for two seconds, and is cut off then', async t => {
   const { begin, open } = await createBounded(t)
   const held = [await begin(), await begin()]
