@@ -18,12 +18,13 @@ export const createCodeGrant = (
     code: StoredCode,
     client: Client,
     request: TokenRequest
-  ): Promise<'redirectUri' | 'verifier' | undefined> => {
+  ): Promise<'redirectUri' | 'verifier' | 'verifierMissing' | 'verifierUnasked' | undefined> => {
     const { redirectUri, codeVerifier } = request
     const expected = code.redirectUri === undefined ? [undefined, ...client.redirectUris] : [code.redirectUri]
     if (!expected.includes(redirectUri)) return 'redirectUri'
-    if (code.challenge === undefined) return codeVerifier === undefined ? undefined : 'verifier'
-    if (codeVerifier === undefined || !VERIFIER.test(codeVerifier)) return 'verifier'
+    if (code.challenge === undefined) return codeVerifier === undefined ? undefined : 'verifierUnasked'
+    if (codeVerifier === undefined) return 'verifierMissing'
+    if (!VERIFIER.test(codeVerifier)) return 'verifier'
     return (await secrets.equal(await secrets.digest(codeVerifier), code.challenge)) ? undefined : 'verifier'
   }
 

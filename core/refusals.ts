@@ -92,6 +92,14 @@ export const codeRefusals = {
     'redirect_uri',
     'redirect_uri differs from that of the authorization request: send the same, and log in for a new code'
   ),
+  verifierMissing: tokenRefusal(
+    'verifier',
+    'code_verifier is missing: log in for a new code, and send what its code_challenge was made of'
+  ),
+  verifierUnasked: tokenRefusal(
+    'verifier',
+    'the authorization request had no code_challenge: log in for a new code, and send it without code_verifier'
+  ),
   verifier: tokenRefusal(
     'verifier',
     'code_verifier does not match the code_challenge of the authorization request: send the one it was made of, and log in for a new code'
@@ -110,7 +118,7 @@ export const refreshRefusals = {
   scope: scopeRefusal('the client is allowed none of the granted scopes any more: log in again, and request others')
 }
 export const scopeMalformed = scopeRefusal(
-  'the scope is malformed: send names without quotes and backslashes, with spaces between them'
+  'the scope is malformed: send names of printable ASCII without quotes and backslashes, with spaces between them'
 )
 export const scopeTooLong = scopeRefusal('a scope has at most 100 parts and 4096 characters')
 export const scopeNotAllowed = scopeRefusal(
@@ -140,5 +148,5 @@ export const otherRedirectUri = faultyLink(
 // What ports reject with, and what a service refuses with while it ends
 
 export const databaseAway = tryLater('unavailable', 'the database cannot be reached')
-export const tooManyHashes = tryLater('overloaded', 'too many logins are waiting')
+export const tooManyHashes = tryLater('overloaded', 'too many passwords are waiting to be hashed')
 export const shuttingDown = tryLater('unavailable', 'the service is shutting down')

@@ -3,7 +3,7 @@ import { DomainError, type ErrorCode, type Fault } from '../../core/index.js'
 import { bearerChallenge } from './bearer.js'
 import { traceIdOf } from './client-address.js'
 import { type Headers, UNCACHED } from './headers.js'
-import { configAt, type ErrorForm, isPage, methodsAt, type PageForm } from './paths.js'
+import { type ErrorForm, errorFormAt, isPage, methodsAt, type PageForm } from './paths.js'
 
 /** The status of each error of the core, and its code of OAuth 2.0 where that is another (RFC 6749 sections 4.1.2.1, 5.2). */
 const STATUSES: Readonly<Record<ErrorCode, readonly [status: number, oauthCode?: string]>> = {
@@ -94,7 +94,7 @@ export const createErrorHandler =
   (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     // When there is no route, Fastify still reads the body first, and its error may be about the body.
     const failure = request.is404 && !(error instanceof HttpError) ? noRoute(request) : error
-    const answer = answerFor(failure, errorFormOf(request), request)
+    const answer = answerFor(failure, errorFormAt(request.server.server, request.url), request)
     if (answer.status >= 500) log(failure, request.id, traceIdOf(request))
     // Fastify closes the connection when it refuses a body. A client that is still sending would then be reset before
     // it reads the refusal. While the connection stays open, Node discards the rest of the body. The drain sets its
@@ -106,10 +106,6 @@ export const createErrorHandler =
     }
     reply.code(answer.status).headers(answer.headers).send(answer.body)
   }
-
-/** Under `/auth/` a path without a route answers in OAuth's form too. */
-const errorFormOf = (request: FastifyRequest): ErrorForm =>
-  configAt(request).errorForm ?? (request.is404 && request.url.startsWith('/auth/') ? 'oauth' : 'json')
 
 export const noSuchPath = (): HttpError =>
   new HttpError(404, 'there is nothing at this path: /openapi.json lists the paths')

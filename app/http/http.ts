@@ -24,7 +24,7 @@ import {
   noSuchPath
 } from './errors.js'
 import { constantHeaders } from './headers.js'
-import { configAt, notePaths } from './paths.js'
+import { configAt, errorFormAt, notePaths } from './paths.js'
 import {
   boundConnections,
   connectionOf,
@@ -112,7 +112,7 @@ export const createHttp = ({
   const headers = constantHeaders(version)
   const answerFor = createAnswerFor(errorPage, bodyLimit, () => publicUrl(http))
   const handleError = createErrorHandler(answerFor, log.requestFailed)
-  const parserErrors = createParserErrors(answerFor, headers, onUnparsed)
+  const parserErrors = createParserErrors(answerFor, url => errorFormAt(http.server, url), headers, onUnparsed)
   const largeBody = createBodyMemory(bodyMemory, bodyLimit)
   const discard = createDiscard()
   const deadlines = createDeadlines(answerMilliseconds, reply => {
@@ -209,8 +209,13 @@ export const createHttp = ({
     if (coding !== undefined && coding.toLowerCase() !== 'identity') return done(bodyRefusals.coded())
     if (!raw.complete) {
       const connection = connectionOf(raw.socket)
+      const { broken } = connection
       // This stream fails when it is read: a refusal for the type of the body comes first.
-      if (connection.broken) return done(null, unreadable(bodyRefusals.malformed))
+      if (broken !== undefined)
+        return done(
+          null,
+          unreadable(() => broken)
+        )
       connection.reading = reply
     }
     done(null, largeBody(reply))

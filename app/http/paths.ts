@@ -51,17 +51,21 @@ export const notePaths = (http: Pick<FastifyInstance, 'server' | 'addHook'>): vo
 const patternOf = (url: string): RegExp =>
   new RegExp(`^${url.replaceAll('.', '\\.').replaceAll('*', '.*').replaceAll(/:\w+/g, '[^/]+')}$`)
 
-const pathOf = ({ server, url }: FastifyRequest): Path | undefined => {
+const pathOf = (server: FastifyInstance['server'], url: string): Path | undefined => {
   const target = url.replace(/[?#].*/s, '')
-  return [...pathsOf(server.server).values()].find(({ pattern }) => pattern.test(target))
+  return [...pathsOf(server).values()].find(({ pattern }) => pattern.test(target))
 }
 
 /** The methods that the path of the request has; none where there is no such path. */
 export const methodsAt = (request: FastifyRequest): readonly string[] => {
-  const methods = pathOf(request)?.methods
+  const methods = pathOf(request.server.server, request.url)?.methods
   return request.server.supportedMethods.filter(method => methods?.has(method))
 }
 
 /** What the route of the request declares, or where the path lacks the method, what another route of the path does. */
 export const configAt = (request: FastifyRequest): FastifyContextConfig =>
-  (request.is404 ? pathOf(request)?.route.config : request.routeOptions.config) ?? {}
+  (request.is404 ? pathOf(request.server.server, request.url)?.route.config : request.routeOptions.config) ?? {}
+
+/** The form of errors at a path, whether or not it has a route: under `/auth/` it is OAuth's then. */
+export const errorFormAt = (server: FastifyInstance['server'], url: string): ErrorForm =>
+  pathOf(server, url)?.route.config?.errorForm ?? (url.startsWith('/auth/') ? 'oauth' : 'json')

@@ -58,7 +58,10 @@ export const parameterRefusals = {
   parameterRepeated: ofDomain('invalid_request', 'a parameter is repeated: send each one once'),
   parameterTooLong: tooLong('a parameter is longer than 16384 bytes: send a shorter one'),
   tooManyParameters: tooLong('there are more than 1000 parameters: send fewer'),
-  parameterNoUtf8: ofDomain('invalid_request', 'a parameter is not valid UTF-8: encode it as UTF-8'),
+  parameterNoUtf8: ofDomain(
+    'invalid_request',
+    'a parameter is not valid UTF-8, or holds a raw U+FFFD: percent-encode it as UTF-8'
+  ),
   parameterWithNul: ofDomain('invalid_request', 'a parameter holds a NUL character: leave it out'),
   brokenEscape: ofDomain('invalid_request', 'a parameter has a broken percent-escape: write % as %25')
 }

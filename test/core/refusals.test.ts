@@ -131,13 +131,13 @@ const REFUSALS: readonly (readonly [string, string, RegExp, (setting: Setting) =
   [
     'no code_verifier',
     'verifier',
-    /code_verifier/,
+    /code_verifier is missing/,
     async ({ issue, code }) => issue(exchange(await code({ codeChallenge: challengeOf(VERIFIER) })))
   ],
   [
     'a code_verifier without a challenge',
     'verifier',
-    /code_verifier/,
+    /had no code_challenge: .* without code_verifier/,
     async ({ issue, code }) => issue(exchange(await code(), { codeVerifier: VERIFIER }))
   ],
   [

@@ -86,10 +86,10 @@ export const parseForm = (encoded: string, keepsEmpty = false): Form => {
 
 /**
  * Every parameter with one of the names, in the order of the text, including repeated, empty and long ones. The others
- * may be malformed. Throws `invalid_request`.
+ * may be malformed, and any number: a query string is bounded by the length of the head. Throws `invalid_request`.
  */
 export const formPairs = (encoded: string, names: ReadonlySet<string>): readonly Pair[] =>
-  pairsOf(encoded)
+  splitPairs(encoded.split('&'))
     .filter(([name]) => names.has(decodeLoosely(name)))
     .map(decodePair)
 
@@ -140,25 +140,24 @@ const createForm = (keepsEmpty: boolean, list?: string) => {
   return { form, add }
 }
 
-/** All lengths are checked before the first parameter is decoded, so that the cost of decoding is bounded. */
+/** Number and lengths are checked before the first parameter is decoded, so that the cost of decoding is bounded. */
 const boundedPairs = (encoded: string): readonly Pair[] => {
-  const pairs = pairsOf(encoded)
+  const parts = encoded.split('&', MOST_PARAMETERS + 1)
+  if (parts.length > MOST_PARAMETERS) throw parameterRefusals.tooManyParameters()
+  const pairs = splitPairs(parts)
   if (pairs.flat().some(part => Buffer.byteLength(part) > MOST_BYTES)) {
     throw parameterRefusals.parameterTooLong()
   }
   return pairs
 }
 
-const pairsOf = (encoded: string): readonly Pair[] => {
-  const parts = encoded.split('&', MOST_PARAMETERS + 1)
-  if (parts.length > MOST_PARAMETERS) throw parameterRefusals.tooManyParameters()
-  return parts
+const splitPairs = (parts: readonly string[]): readonly Pair[] =>
+  parts
     .filter(part => part !== '')
     .map(part => {
       const equals = part.indexOf('=')
       return equals === -1 ? [part, ''] : [part.slice(0, equals), part.slice(equals + 1)]
     })
-}
 
 /** A name that cannot be decoded is the name of nothing. */
 const decodeLoosely = (name: string): string => {

@@ -22,7 +22,7 @@ export const createErrorPage =
 <p>${special === undefined ? general : texts.faults[special]}</p>
 <p>${advice}</p>
 <p class="quiet last">${texts.errorStatus(service, status)}</p>
-<p class="quiet">${texts.requestId(html`<span class="id">${id}</span>`)}</p>
+${id === '' ? '' : html`<p class="quiet">${texts.requestId(html`<span class="id">${id}</span>`)}</p>`}
 ${hasDeveloperLine(status) ? html`<p class="quiet">${texts.forDevelopers} <span lang="en">${message}</span></p>` : ''}`
     )
     return { headers: pageHeaders(language), body }
@@ -45,4 +45,8 @@ const problemOfStatus = (status: number, { refused, otherSite, unavailable, fail
 }
 
 /** Statuses of HTTP that say by themselves what is wrong. */
-const FAULTS: Readonly<Record<number, keyof Texts['faults']>> = { 405: 'other_method', 413: 'too_long' }
+const FAULTS: Readonly<Record<number, keyof Texts['faults']>> = {
+  405: 'other_method',
+  413: 'too_long',
+  431: 'too_long'
+}

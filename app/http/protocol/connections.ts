@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
+import type { HttpError } from '../errors.js'
 import { TIME_LIMITS } from './limits.js'
 
 /** What the server remembers of an open connection. */
@@ -15,8 +16,8 @@ export class Connection {
   reading: FastifyReply | undefined = undefined
   /** True once the connection is to end: nothing that arrives behind is served. */
   ending = false
-  /** True once something malformed has arrived: nothing more can be read. */
-  broken = false
+  /** The refusal of something malformed that has arrived: nothing more can be read. */
+  broken: HttpError | undefined = undefined
   /** The requests that have not begun, in their order. */
   readonly waiting: Arrived[] = []
   /** How many requests have begun and are not answered. */
@@ -72,7 +73,7 @@ export const boundConnections = (server: Server, most: number, logger: Pick<Fast
  */
 export const isIdle = (socket: Socket): boolean => {
   const { latest, ending, broken } = connectionOf(socket)
-  return !ending && !broken && (latest === undefined || (latest.closed && latest.req.complete))
+  return !ending && broken === undefined && (latest === undefined || (latest.closed && latest.req.complete))
 }
 
 /** Ends the connection with this answer. */

@@ -24,8 +24,8 @@ const tooManyLists = () => tryLater('overloaded', `too many long lists are being
 const tooManySearches = () =>
   tryLater('overloaded', 'too many names are being searched one by one: search for three letters or digits in a row')
 
-/** A long parameter is in order: the length of the head bounds it. */
-const { parameterTooLong: _tooLong, ...QUERY_REFUSALS } = queryRefusals
+/** Long and many parameters are in order: the length of the head bounds them. */
+const { parameterTooLong: _tooLong, tooManyParameters: _tooMany, ...QUERY_REFUSALS } = queryRefusals
 
 const operation: HeroOperation = {
   operationId: 'listHeroes',

@@ -100,6 +100,8 @@ const operation: Operation = {
     loginEnded: refusals.codeRefusals.ended,
     otherRedirectUri: refusals.codeRefusals.redirectUri,
     otherVerifier: refusals.codeRefusals.verifier,
+    verifierMissing: refusals.codeRefusals.verifierMissing,
+    verifierUnasked: refusals.codeRefusals.verifierUnasked,
     scopesLost: refusals.codeRefusals.scope,
     refreshTokenMissing: () => refusals.missingParameter('refresh_token'),
     publicRefresh: refusals.publicRefresh,

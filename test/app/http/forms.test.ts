@@ -93,7 +93,9 @@ t.test('a query string is the part of the target behind the first question mark 
 
 t.test('a form whose bytes are not UTF-8 is refused, and a request without a body has an empty one', async t => {
   const body = { text: Buffer.from([0x61, 0x3d, 0xff]).toString() }
-  await t.rejects(formOf({ body }), { message: 'a parameter is not valid UTF-8: encode it as UTF-8' })
+  await t.rejects(formOf({ body }), {
+    message: 'a parameter is not valid UTF-8, or holds a raw U+FFFD: percent-encode it as UTF-8'
+  })
   t.strictSame(await formOf({ body: undefined }), new Map())
 })
 

@@ -54,6 +54,50 @@ t.test("an answer to what Node's parser refuses has the constant headers, a date
   }
 })
 
+t.test('wire 2.3, 2.4: what the parser refuses has the form of its path', async t => {
+  const { http } = createService()
+  const send = await listen(http)
+  t.teardown(() => http.close())
+  const long = `client_id=shop&state=${'a'.repeat(40_000)}`
+  const malformed = 'content-length: -1'
+  for (const [request, status, body] of [
+    [
+      `GET /auth/code?${long} HTTP/1.1\r\nhost: a\r\n\r\n`,
+      431,
+      /^<!doctype html>.*The link, or what was sent with it, is too long/is
+    ],
+    [`GET /account HTTP/1.1\r\nhost: a\r\n${malformed}\r\n\r\n`, 400, /^<!doctype html>/i],
+    [`POST /auth/token HTTP/1.1\r\nhost: a\r\n${malformed}\r\n\r\n`, 400, /^{"error":"invalid_request","error_desc/],
+    [`POST /auth/nothing HTTP/1.1\r\nhost: a\r\n${malformed}\r\n\r\n`, 400, /^{"error":"invalid_request","error_desc/],
+    [`GET /heroes?${long} HTTP/1.1\r\nhost: a\r\n\r\n`, 431, /^{"error":"the address and the headers are too large/]
+  ] as const) {
+    const answer = readAnswer(await send(request))
+    t.match(
+      answer,
+      { status, body, headers: { ...CONSTANT_HEADERS, server: 'heroes/1', connection: 'close' } },
+      request.slice(0, 30)
+    )
+    t.match(answer.headers['cache-control'], 'no-store')
+    t.notMatch(answer.body, 'Request <', 'it has no id')
+  }
+})
+
+t.test('what is too large behind the head is told as that', async t => {
+  const extension = `1;a=${'x'.repeat(20_000)}\r\n{\r\n`
+  const trailer = `2\r\n{}\r\n0\r\na: ${'x'.repeat(50_000)}\r\n\r\n`
+  const head = `POST /sample HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`
+  for (const [body, status] of [
+    [extension, 413],
+    [trailer, 431]
+  ] as const) {
+    t.equal(readAnswer(await send(head + body)).status, status, 'in one packet')
+    const { socket, closed } = dial(http.listeningOrigin)
+    http.server.once('request', () => socket.write(body))
+    socket.write(head)
+    t.strictSame(statusesIn(await closed), [status], 'in two')
+  }
+})
+
 t.test('a client that resets its connection harms nothing, and two malformed packets get one answer', async t => {
   const { socket } = dial(http.listeningOrigin)
   await new Promise(resolve => socket.once('connect', resolve))

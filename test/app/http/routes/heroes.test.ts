@@ -116,6 +116,7 @@ t.test('a bad or repeated limit, after or name is 400, and unknown keys are igno
     '__proto__=1',
     'x=%zz&%zz=limit',
     'x=%ff&y=%00',
+    `${'a&'.repeat(5000)}limit=1`,
     '&&',
     ''
   ]) {
