@@ -59,10 +59,7 @@ const because =
 const patiently = <T>(target: Driver, work: (run: Run) => Promise<T>): Promise<T> =>
   target.transaction({ name: 'copy', patient: true }, work)
 
-/**
- * An advisory lock of a database's schema. A copy holds it in its source: a target in which it cannot be taken is that
- * source.
- */
+/** An advisory lock of a database's schema. A copy holds it in its source: where a target cannot take it, it is that source. */
 const PLACE = `hashtextextended(coalesce(current_schema()::text, ''), ${ADVISORY_LOCKS.copy})`
 
 const prepare = async (target: Driver, mark: string, again: boolean): Promise<void> => {

@@ -38,10 +38,7 @@ interface Kind {
   isAlone: boolean
 }
 
-/**
- * A statement for kinds of look-ups, each with a list of keys. `unnest` fills the shorter lists with nulls, which find
- * nothing.
- */
+/** A statement for kinds of look-ups, each with a list of keys. `unnest` fills shorter lists with nulls: they find nothing. */
 const composed = (kinds: readonly Kind[]): string => {
   const lists = kinds.map(({ type }, index) => `$${index + 1}::${type}[]`)
   const keys = kinds.map((_, index) => `key_${index}`)
