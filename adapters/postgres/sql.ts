@@ -131,12 +131,13 @@ const element = (value: unknown): string => {
   return `"${String(value).replaceAll(/["\\]/g, '\\$&')}"`
 }
 
-/** Reads a `text[]`, of which the drivers give the literal. */
+/** Reads a `text[]`, of which the drivers give the literal. Others may have stored bounds (`[0:1]={a,b}`), and nulls. */
 export const readTexts = (literal: string): string[] => {
-  const items = literal.slice(1, -1)
+  const items = literal.slice(literal.indexOf('{') + 1, -1)
   // The regular expression takes five times as long.
-  if (!items.includes('"')) return items === '' ? [] : items.split(',')
-  return Array.from(items.matchAll(/"((?:[^"\\]|\\.)*)"|[^,]+/gs), ([plain, quoted]) =>
-    quoted === undefined ? plain : quoted.replace(/\\(.)/gs, '$1')
-  )
+  if (!/"|NULL/.test(items)) return items === '' ? [] : items.split(',')
+  return Array.from(items.matchAll(/"((?:[^"\\]|\\.)*)"|[^,]+/gs)).flatMap(([plain, quoted]) => {
+    if (quoted !== undefined) return quoted.replace(/\\(.)/gs, '$1')
+    return plain === 'NULL' ? [] : plain
+  })
 }

@@ -61,7 +61,8 @@ export const createUserStore = ({ query, transaction }: Driver, lookups: Lookups
     const found = await findByUsername(username)
     if (verified && (found?.id !== verified.id || found.generation !== verified.generation)) return false
     if (found !== undefined) await revokeGrantsInPieces(query, 'user_id', found.id, at)
-    return transaction({ name: 'user.revoke', patient: true }, async run => {
+    // Not patient: somebody waits for the answer, and others for the connection.
+    return transaction({ name: 'user.revoke' }, async run => {
       const { hash = null, salt = null } = password ?? {}
       const { id: wanted = null, generation = null } = verified ?? {}
       const [[id] = []] = await run(END_LOGINS, [username, hash, salt, wanted, generation])

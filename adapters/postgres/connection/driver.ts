@@ -2,6 +2,19 @@ import type { DatabaseClock } from './clock.js'
 
 export type Value = string | number | boolean | Date | Uint8Array | null
 
+const EARLIEST = Date.parse('0001-01-01T00:00:00.000Z')
+const LATEST = Date.parse('9999-12-31T23:59:59.999Z')
+
+/**
+ * Reads a `timestamptz`. What others have stored beyond the years 1 to 9999, `infinity` too, is the first or the last instant
+ * of those: a Date has no such instant, or writes it in a form that PostgreSQL does not read.
+ */
+export const parseInstant = (text: string): Date => {
+  const time = Date.parse(text)
+  const outside = /^-|BC$/.test(text) ? EARLIEST : LATEST
+  return new Date(Number.isNaN(time) ? outside : Math.min(Math.max(time, EARLIEST), LATEST))
+}
+
 /**
  * Runs one statement. Resolves with its rows, each a list in the order of the columns. Rejects with what `translate`
  * (errors.ts) returns.

@@ -2,7 +2,7 @@
 
 import type { Socket } from 'node:net'
 import postgres from 'postgres'
-import type { Value } from './driver.js'
+import { parseInstant, type Value } from './driver.js'
 import { connectionLost, type Encryption, openSocket, type ServerAddress, type Tls } from './socket.js'
 
 /** What is the same for every host. `url`: the user, the password and the `options`. */
@@ -32,7 +32,7 @@ const ESCAPED = /\\(?:\\|([0-7]{3}))/g
 /**
  * postgres.js parses a statement anew and sends it once more when its plan is out of date (0A000, 26000), but with values
  * that it has already turned into text. Its own types take that text for the value: a `true` becomes false, and bytes
- * others. These two take it for what it is.
+ * others. Those here take it for what it is.
  */
 export const TYPES = {
   boolean: {
@@ -52,6 +52,13 @@ export const TYPES = {
       const bytes = text.replace(ESCAPED, (_, octal) => (octal ? String.fromCharCode(Number.parseInt(octal, 8)) : '\\'))
       return Buffer.from(bytes, 'latin1')
     }
+  },
+  // postgres.js would make an invalid Date of what is no instant of JavaScript's.
+  date: {
+    to: 1184,
+    from: [1184],
+    serialize: (value: Date | string) => (typeof value === 'string' ? value : value.toISOString()),
+    parse: parseInstant
   }
 }
 

@@ -1,10 +1,13 @@
 import { accessSync, constants, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Transaction } from '@electric-sql/pglite'
-import type { Driver, Observer, Run } from '../connection/driver.js'
+import { type Driver, type Observer, parseInstant, type Run } from '../connection/driver.js'
 import { StatementError, translate, unavailable } from '../connection/errors.js'
 import type { Engine } from './engine.js'
 import { FolderError, isCluster, lockFolder, REPAIR } from './folder.js'
+
+/** 1184: `timestamptz`. */
+const OPTIONS = { rowMode: 'array', parsers: { 1184: parseInstant } } as const
 
 /**
  * Opens the database in the folder, or makes one if there is none. Rejects with a {@link FolderError} when another
@@ -20,7 +23,7 @@ export const openFolder = async (folder: string, onStatement?: Observer['onState
       (engine: Engine, on: Engine | Transaction = engine): Run =>
       async (text, values) => {
         const sentAt = performance.now()
-        const { rows } = await translated(engine, () => on.query<unknown[]>(text, [...values], { rowMode: 'array' }))
+        const { rows } = await translated(engine, () => on.query<unknown[]>(text, [...values], OPTIONS))
         onStatement?.((performance.now() - sentAt) / 1000)
         return rows
       }
