@@ -6,7 +6,7 @@ import { emitLogin, type Login, type LoginAttempt } from './login.js'
 import type { Client } from './model.js'
 import type { Policy } from './policy.js'
 import type { AllPorts } from './ports.js'
-import { isSameRedirect } from './redirect-uri.js'
+import { canRedirectTo, isSameRedirect } from './redirect-uri.js'
 import {
   accessDenied,
   missingClient,
@@ -72,13 +72,14 @@ export const createAuthorizeUseCases = (
     if (clientId === undefined) throw missingClient()
     const client = isClientId(clientId) ? await clients.find(clientId) : undefined
     if (client === undefined) throw unknownClient()
-    const [first, ...others] = client.redirectUris
+    const registered = client.redirectUris.filter(canRedirectTo)
+    const [first, ...others] = registered
     if (first === undefined) throw noRedirectUri()
     if (redirectUri === undefined) {
       if (others.length === 0) return { client, redirectUri: first }
       throw unnamedRedirectUri()
     }
-    if (!client.redirectUris.some(registered => isSameRedirect(redirectUri, registered))) throw otherRedirectUri()
+    if (!registered.some(uri => isSameRedirect(redirectUri, uri))) throw otherRedirectUri()
     return { client, redirectUri }
   },
 

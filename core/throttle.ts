@@ -2,7 +2,7 @@ import { type Origin, originAlone, type ThrottleReason } from './events.js'
 import { latest, secondsAfter, secondsUntil } from './instants.js'
 import type { Digest, User } from './model.js'
 import { type Policy, REQUEST_SECONDS } from './policy.js'
-import type { AllPorts, AttemptLimit, FullWindow } from './ports.js'
+import type { AllPorts, AttemptLimit, AttemptStore, FullWindow } from './ports.js'
 import { tooManyLogins } from './refusals.js'
 
 /** An attempt to log in that is counted and has no verdict yet. */
@@ -64,7 +64,7 @@ export const createThrottle = (
             ]
       )
       const limits = [pair, ...others]
-      const full = await attempts.take(limits, now, loginWindowSeconds)
+      const full = await takeAttempts(attempts, limits, now, loginWindowSeconds)
       if (full === undefined) {
         const keys = limits.map(({ key }) => key)
         return {
@@ -90,6 +90,26 @@ export const createThrottle = (
       throw tooManyLogins(secondsUntil(endOfFailures(limits, full, now), now))
     }
   }
+}
+
+/** By how much the clocks of instances may differ that share a store. */
+const CLOCK_SECONDS = 60
+
+/**
+ * As {@link AttemptStore.take}, but a full window that ends too late is begun anew: a clock has begun it that was put back
+ * since.
+ */
+export const takeAttempts = async (
+  attempts: AttemptStore,
+  limits: readonly AttemptLimit[],
+  now: Date,
+  windowSeconds: number
+): Promise<readonly FullWindow[] | undefined> => {
+  const full = await attempts.take(limits, now, windowSeconds)
+  const late = full?.filter(({ endsAt }) => endsAt > secondsAfter(now, windowSeconds + CLOCK_SECONDS)) ?? []
+  if (late.length === 0) return full
+  for (const { key } of late) await attempts.giveBack([], key)
+  return attempts.take(limits, now, windowSeconds)
 }
 
 interface Limit extends AttemptLimit {

@@ -7,6 +7,7 @@ import type { Policy } from './policy.js'
 import type { AllPorts, PageQuery } from './ports.js'
 import { tooManyRegistrations, usernameTaken } from './refusals.js'
 import { isText, requireString, requireText } from './text.js'
+import { takeAttempts } from './throttle.js'
 
 /** In code points, in the form NFC. */
 export const USERNAME_MAX = 255
@@ -75,7 +76,7 @@ export const createUserUseCases = (
       limits.push({ key: await secrets.digest(`registrations of ${network}`), most: 10 * most })
     }
     const now = clock.now()
-    const full = await attempts.take(limits, now, policy.loginWindowSeconds)
+    const full = await takeAttempts(attempts, limits, now, policy.loginWindowSeconds)
     if (full === undefined) return limits.map(({ key }) => key)
     throw tooManyRegistrations(secondsUntil(latest(now, ...full.map(({ endsAt }) => endsAt)), now))
   }

@@ -46,6 +46,9 @@ const SHORT = 2048
 const MOST = 2 ** 32 - 1
 const MOST_LANES = 2 ** 24 - 1
 
+/** In KiB, times the passes: a hash beyond it, which others may have stored, would take a core for seconds or for ever. */
+const LONG = 2 ** 22
+
 const SALT_BYTES = 16
 const HASH_BYTES = 32
 
@@ -81,10 +84,15 @@ export const createPasswordHasher = ({
     return { hash: phc, salt: salt.toString('base64') }
   }
 
-  /** False as well, after the work of a comparison, without a hash and for a text that is none. */
+  const isTooLong = (phc: string): boolean => {
+    const [, memory, passes] = /\$m=(\d+),t=(\d+),/.exec(phc) ?? []
+    return !phc.startsWith(current) && Number(memory) * Number(passes) > LONG
+  }
+
+  /** False as well, after the work of a comparison, without a hash, for one that takes too long and for a text that is none. */
   const matches = async (phc: string | undefined, secret: string): Promise<boolean> => {
     try {
-      if (phc !== undefined) return await verify(phc, secret)
+      if (phc !== undefined && !isTooLong(phc)) return await verify(phc, secret)
     } catch {
       // The text is malformed, which the package sees before it does any work.
     }

@@ -71,6 +71,27 @@ t.test('instances that share their stores', t =>
       t.notOk(await one.hasNonce(first))
     })
 
+    await test('full windows of a clock that was put back since last no longer than others', async t => {
+      const one = createWorld({ stores, policy: { registerAttempts: 2 }, clock: createClock(new Date(START)) })
+      const client = await addClient(one, 'throttled')
+      const place = { address: '192.0.2.7' }
+      const guess = () =>
+        one.useCases.issueToken(client, { ...blankRequest, grantType: 'password', ...ADA, password: 'no', ...place })
+      const register = (name: string) =>
+        one.useCases.registerUser({ username: name, password: 'battery staple' }, place)
+      pass(7200, one)
+      for (let i = 0; i < 10; i++) await t.rejects(guess(), { code: 'invalid_grant' })
+      await t.rejects(guess(), { code: 'too_many_attempts', retryAfterSeconds: 900 })
+      for (let i = 0; i < 2; i++) await register(`${client.id}-${i}`)
+      await t.rejects(register('one more'), { code: 'too_many_attempts', retryAfterSeconds: 900 })
+      pass(-30, one)
+      await t.rejects(guess(), { code: 'too_many_attempts', retryAfterSeconds: 930 })
+      pass(-7170, one)
+      for (let i = 0; i < 10; i++) await t.rejects(guess(), { code: 'invalid_grant' })
+      await t.rejects(guess(), { code: 'too_many_attempts', retryAfterSeconds: 900 })
+      await register(`${client.id}-more`)
+    })
+
     await test('a repeat on a clock that is a moment behind the first use gets the first answer', async t => {
       const [one, other] = await instances(stores, [0, -0.1])
       const first = await one.login()

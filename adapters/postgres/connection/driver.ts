@@ -11,8 +11,8 @@ const LATEST = Date.parse('9999-12-31T23:59:59.999Z')
  */
 export const parseInstant = (text: string): Date => {
   const time = Date.parse(text)
-  const outside = /^-|BC$/.test(text) ? EARLIEST : LATEST
-  return new Date(Number.isNaN(time) ? outside : Math.min(Math.max(time, EARLIEST), LATEST))
+  if (time >= EARLIEST && time <= LATEST) return new Date(time)
+  return new Date(/^-|BC$/.test(text) ? EARLIEST : LATEST)
 }
 
 /**

@@ -165,6 +165,9 @@ t.test('a malformed hash is a mismatch', async t => {
     hash.replace('t=1', 't=0'),
     hash.replace('p=1', 'p=0'),
     hash.replace('argon2id', 'scrypt'),
+    // A core for ever, and the memory of the machine.
+    hash.replace('t=1', 't=4294967295'),
+    hash.replace('m=8', 'm=4294967295'),
     '$2b$12$abcdefghijklmnopqrstuuAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'
   ]
   for (const broken of malformed) {

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { createMemoryStores } from '../../../../adapters/memory/stores.js'
 import type { AuthorizationRequest, Client } from '../../../../core/index.js'
 import {
   basic,
@@ -48,6 +49,24 @@ t.test('a fault in the client or its redirect URI is a page and no redirect', as
       t.notMatch(answer.payload, /evil|<form/)
     }
   }
+})
+
+t.test('what others stored as a redirect URI and no redirect can have is none', async t => {
+  const stores = createMemoryStores()
+  const service = await createInhabited({ stores })
+  const odd = ['https://x.example/\u0101', 'https://x.example/\r\na:b', 'javascript:alert(1)', 'not a url', '']
+  const client = await addClient(service, 'odd')
+  await stores.clients.insert({ ...client, id: 'foreign', redirectUris: [...odd, CALLBACK] })
+  for (const redirect_uri of odd.filter(uri => uri !== '')) {
+    for (const answer of [
+      await service.ask(loginPath({ client_id: 'foreign', redirect_uri })),
+      await service.form('/auth/code', { ...REQUEST, ...ADA, client_id: 'foreign', redirect_uri })
+    ]) {
+      t.strictSame([answer.statusCode, answer.headers.location], [400, undefined], redirect_uri)
+    }
+  }
+  const answer = await service.form('/auth/code', { ...REQUEST, ...ADA, client_id: 'foreign' })
+  t.match([answer.statusCode, answer.headers.location], [302, new RegExp(`^${CALLBACK}`)], 'the one that is left')
 })
 
 t.test('a link without client_id and a code that is sent to the login page are told as that', async t => {
