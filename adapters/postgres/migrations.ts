@@ -194,7 +194,7 @@ const requireUtf8 = (state: State): State => {
 const requireWhole = ({ absent, searchPath, halfCopied }: State): void => {
   if (halfCopied) {
     throw new UnfitDatabaseError(
-      'a copy into the database is not whole; `npx heroes copy --again`, run where it was copied from, begins it anew'
+      'a copy into the database is not whole; `npx heroes copy TARGET --again`, run where it was copied from, begins it anew'
     )
   }
   if (absent.length === 0) return

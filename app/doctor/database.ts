@@ -74,7 +74,13 @@ interface SchemaFacts extends Schema, Pick<InspectedDatabase, 'mayMigrate'> {
 const SCHEMA: readonly Line<SchemaFacts>[] = [
   ['schema', s => !s.isKnown, 'which migrations were applied cannot be read', 'grant the role what it lacks', 'wrong'],
   ['schema', s => s.absent.length > 0, s => `${pathOf(s)} and lacks ${s.absent.join(', ')}`, SEARCH_PATH, 'wrong'],
-  ['schema', s => s.halfCopied, 'a copy into it is not whole', 'begin it anew with `npx heroes copy --again`', 'wrong'],
+  [
+    'schema',
+    s => s.halfCopied,
+    'a copy into it is not whole',
+    'begin it anew with `npx heroes copy TARGET --again`, where it was copied from',
+    'wrong'
+  ],
   ['schema', s => s.later, 'a later version of the service has migrated it', 'run that version'],
   ['schema', s => s.pending === 0, 'every migration is applied'],
   ['schema', s => !s.migrate, s => `${pendingOf(s)}; ${pathOf(s)}`, MIGRATE, 'wrong'],

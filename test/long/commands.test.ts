@@ -90,7 +90,10 @@ t.test('a service without a socket says so and serves, and commands need it stop
   const service = await serveProcess(t, { DATA_DIR })
   t.match(service.output(), /"level":40[^\n]*commands need this service stopped/)
   t.equal((await ask(`${service.url}/health/ready`)).status, 200)
-  t.match(await run(t, DATA_DIR, 'client list'), { code: 1, output: /^heroes: .*stop the service first\n$/ })
+  t.match(await run(t, DATA_DIR, 'client list'), {
+    code: 1,
+    output: /^heroes: .*stop the service, or wait for the command, that uses it\n$/
+  })
   t.equal(await service.stop(), 0)
   t.match(await run(t, DATA_DIR, 'client list'), { code: 0, output: /^local /m })
 })

@@ -45,7 +45,7 @@ t.test('a folder serves one process at a time, and is free as soon as that proce
     await writer.until(20)
     await t.rejects(openEmbedded(folder), {
       name: 'FolderInUseError',
-      message: `the folder ${folder} is in use by another process: the embedded database serves one at a time; stop the service first`
+      message: `the folder ${folder} is in use by another process: the embedded database serves one at a time; stop the service, or wait for the command, that uses it`
     })
     await writer.until(100)
     await writer.kill()

@@ -109,12 +109,12 @@ export const translate = (error: unknown): Error => {
 /**
  * The error with which no connection could be opened. A server that refuses to be connected to cannot be reached, for whatever
  * reason: a database that takes no connections (55000), a privilege to connect that was taken away (42501). Parameters that
- * it refuses (22023, 42704) stay refused.
+ * it refuses (22023, 42601, 42704) stay refused.
  */
 export const refusedConnection = (error: unknown): unknown => {
   const cause = translate(error)
   const isOfServer =
-    cause instanceof StatementError && cause.code !== undefined && !/^(?:22...|42704)$/.test(cause.code)
+    cause instanceof StatementError && cause.code !== undefined && !/^(?:22...|42601|42704)$/.test(cause.code)
   return isOfServer ? unavailable(cause) : error
 }
 

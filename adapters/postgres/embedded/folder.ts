@@ -24,7 +24,7 @@ export class FolderInUseError extends FolderError {
 
   constructor(folder: string) {
     super(
-      `the folder ${folder} is in use by another process: the embedded database serves one at a time; stop the service first`
+      `the folder ${folder} is in use by another process: the embedded database serves one at a time; stop the service, or wait for the command, that uses it`
     )
   }
 }
@@ -103,7 +103,7 @@ const PARTS =
   pg_replslot pg_serial pg_snapshots pg_stat pg_stat_tmp pg_subtrans pg_tblspc pg_twophase pg_wal pg_xact
   postgresql.conf`.split(/\s+/)
 
-export const REPAIR = 'restore it whole from a backup, or move it away to start with an empty database'
+export const REPAIR = 'move it away, and restore a backup or start with an empty database'
 
 /**
  * True when a database lies at `path`; its mode is then set so that only its owner can read and write it. False when
@@ -116,7 +116,7 @@ export const isCluster = (path: string): boolean => {
   if (!stats.isDirectory()) throw new FolderError(`${path} is no folder; ${REPAIR}`)
   if (readdirSync(path).length === 0) {
     throw new FolderError(
-      `the folder ${path} is empty; restore it from a backup, or remove it to start with an empty database`
+      `the folder ${path} is empty; remove it, and restore a backup or start with an empty database`
     )
   }
   const missing = PARTS.filter(part => !existsSync(join(path, part)))

@@ -16,7 +16,7 @@ const AGAIN = { ...ONCE, again: true }
 const HALF_COPIED = {
   name: 'UnfitDatabaseError',
   message:
-    'a copy into the database is not whole; `npx heroes copy --again`, run where it was copied from, begins it anew'
+    'a copy into the database is not whole; `npx heroes copy TARGET --again`, run where it was copied from, begins it anew'
 }
 
 /** A new database on the server, and a connection of the test's own. */

@@ -170,7 +170,8 @@ t.test('a command whose output cannot be written ends with one line that says wh
 t.test('what a server refuses of DATABASE_URL is told with its name', async t => {
   for (const [options, why] of [
     ['-c bogus=1', 'unrecognized configuration parameter "bogus"'],
-    ['-c work_mem=x', 'a value that PostgreSQL refuses (22023)']
+    ['-c work_mem=x', 'a value that PostgreSQL refuses (22023)'],
+    ['-c search_path=a b', 'invalid command-line argument for server process: b']
   ] as const) {
     const refused = await heroes('client list', { DATABASE_URL: `${url}?${new URLSearchParams({ options })}` })
     t.strictSame(refused, { code: 1, stdout: '', stderr: `heroes: DATABASE_URL cannot be used: ${why}\n` })
@@ -309,7 +310,8 @@ t.test('an embedded database that a service has open is refused', async t => {
   t.match(await heroes('client list', { DATA_DIR: folder }), {
     code: 1,
     stdout: '',
-    stderr: /^heroes: DATA_DIR cannot be used: the folder .* is in use by another process.*stop the service first\n$/
+    stderr:
+      /^heroes: DATA_DIR cannot be used: the folder .* is in use by another process.*stop the service, or wait for the command, that uses it\n$/
   })
 })
 
@@ -325,7 +327,7 @@ t.test(
       [join(file, 'data'), /the folder .*data cannot be used: .+/],
       [
         join(folder, 'restored'),
-        /the folder .*postgres is no whole database, as it lacks PG_VERSION, .+; restore it .+/
+        /the folder .*postgres is no whole database, as it lacks PG_VERSION, .+; move it away.+/
       ]
     ]
     for (const command of ['serve', 'migrate', 'client list']) {

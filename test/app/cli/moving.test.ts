@@ -120,7 +120,7 @@ t.test('a service gives a backup and refuses a copy, and a backup that fails lea
   })
   t.match(await heroes(`copy ${DATA_DIR}`, { DATA_DIR }), {
     code: 1,
-    stderr: /is in use by another process.*stop the service first\n$/
+    stderr: /is in use by another process.*stop the service, or wait for the command, that uses it\n$/
   })
   const [begun, last] = [signal(), signal()]
   tar = async function* () {
@@ -180,7 +180,7 @@ t.test('a database with a copy that is not whole is refused by every command, an
     code: 1,
     stdout: '',
     stderr:
-      /^heroes: DATABASE_URL cannot be used: a copy into the database is not whole; `npx heroes copy --again`[^\n]*\n$/
+      /^heroes: DATABASE_URL cannot be used: a copy into the database is not whole; `npx heroes copy TARGET --again`[^\n]*\n$/
   }
   for (const line of ['serve', 'user list', 'migrate', 'user revoke --all']) {
     t.match(await heroes(line, { DATABASE_URL: target.url }), refused, line)

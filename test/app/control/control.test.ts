@@ -371,7 +371,10 @@ t.test('the command line calls the service that has the folder, and is refused w
   t.match(await run('export'), { code: 0, stdout: '{"name":"Ant"}\n' })
   t.match(await run('migrate'), { code: 0, stdout: 'The database is up to date.\n' })
   await close()
-  t.match(await run('client list'), { code: 1, stderr: /is in use by another process.*stop the service first\n$/ })
+  t.match(await run('client list'), {
+    code: 1,
+    stderr: /is in use by another process.*stop the service, or wait for the command, that uses it\n$/
+  })
 })
 
 t.test('a service takes commands on the embedded database alone, and says so where it cannot', async t => {

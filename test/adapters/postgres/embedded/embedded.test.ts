@@ -119,7 +119,7 @@ t.test('a folder that lacks a part is refused with its name, and opens with all 
     renameSync(part(name), aside)
     await isRefused(
       t,
-      new RegExp(`^the folder ${cluster} is no whole database, as it lacks ${name}(, .*)?; restore it`)
+      new RegExp(`^the folder ${cluster} is no whole database, as it lacks ${name}(, .*)?; move it away`)
     )
     renameSync(aside, part(name))
   }
@@ -143,7 +143,7 @@ t.test("a folder that PostgreSQL does not open is refused with PostgreSQL's own 
     writeFileSync(part(name), content)
     await isRefused(
       t,
-      new RegExp(`^the database in ${cluster} cannot be opened: ${reason}; correct that, or restore it`)
+      new RegExp(`^the database in ${cluster} cannot be opened: ${reason}; correct that, or move it away`)
     )
     writeFileSync(part(name), whole)
   }
@@ -200,8 +200,8 @@ t.test('an empty folder and a file in the place of the database are refused', as
     await t.rejects(openEmbedded(join(data, name)), { name: 'FolderError', message })
     t.strictSame(readdirSync(join(data, name)).toSorted(), ['lock', ...(name === 'lock' ? [] : ['postgres'])])
   }
-  await refused('empty', /^the folder .*postgres is empty; restore it from a backup, or remove it to start/)
-  await refused('file', /^.*postgres is no folder; restore it whole from a backup, or move it away/)
+  await refused('empty', /^the folder .*postgres is empty; remove it, and restore a backup or start/)
+  await refused('file', /^.*postgres is no folder; move it away, and restore a backup/)
   await refused('lock', /^the folder .*lock cannot be used: E/)
 })
 
