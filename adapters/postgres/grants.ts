@@ -2,6 +2,7 @@ import { getTableColumns } from 'drizzle-orm'
 import type { Grant, OpenLogin } from '../../core/model.js'
 import type { GrantStore } from '../../core/ports.js'
 import type { Driver, Value } from './connection/driver.js'
+import { hadNoEffect } from './connection/errors.js'
 import { LIMITS } from './connection/limits.js'
 import { END_OF_SPENT, pauseSince, removeGrants, removeSpent } from './long-writes.js'
 import type { Lookups } from './lookups.js'
@@ -94,39 +95,65 @@ select id::text from latest where expiry is null or expiry < $2`
 
 const REVOKE = 'update "grant" set revoked_at = $2 where id = $1 and revoked_at is null returning true'
 
-export const createGrantStore = ({ query, transaction }: Driver, lookups: Lookups): GrantStore => ({
-  find: lookups.create({
-    selection: grant,
-    from: 'from "grant" where id = $1 and revoked_at is null',
-    type: 'uuid'
-  }),
+const POSTPONE = `
+update "grant" set sweep_at = $1::timestamptz + interval '1 hour'
+where id = (select id from "grant" where sweep_at < $1 order by sweep_at limit 1 for update skip locked)`
 
-  async listOpen(userId, at, limit) {
-    const rows = await query(LIST_OPEN, [userId, at, limit])
-    return { open: readAll(openLogin, rows).slice(0, limit), count: Number(rows[0]?.[openLogin.width] ?? 0) }
-  },
-
-  // A tombstone, not an UPDATE of the tokens: under READ COMMITTED an UPDATE cannot see a token that a concurrent
-  // rotation has yet to commit.
-  revoke: (id, at) => anyRow(query(REVOKE, [id, at])),
-
-  async removeExpired(at, limit) {
-    const startedAt = performance.now()
-    const most = Math.min(limit, MOST)
+export const createGrantStore = ({ query, transaction }: Driver, lookups: Lookups): GrantStore => {
+  /** Looks at up to `most` grants. Resolves with their number, or with `most` where there may be more to do. */
+  const sweep = (at: Date, most: number): Promise<number> =>
     // Patient, because all tokens of a grant are read to learn whether one of them lives.
-    const looked = await transaction({ name: 'grant.sweep', patient: true }, async run => {
+    transaction({ name: 'grant.sweep', patient: true }, async run => {
       // `patient` lifts the limit on locks too. It is set again: a sweep that waits for a locked table would keep its
       // connection from everybody.
       await run(`select set_config('lock_timeout', '${LIMITS.lock.others}', true)`, [])
       const picked = (await run(PICK, [at, most])).flat()
       if (picked.length === 0) return 0
-      if (!(await removeSpent(run, picked, at))) return limit
+      if (!(await removeSpent(run, picked, at))) return most
       // A separate statement: it sees every token that was stored under the grants before they were locked.
       const expired = (await run(MOVE, [`{${picked.join()}}`, at])).flat()
       const removed = expired.length === 0 || (await removeGrants(run, expired))
-      return removed && picked.length < most ? picked.length : limit
+      return removed ? picked.length : most
     })
-    if (looked === limit) await pauseSince(startedAt)
-    return looked
+
+  /** Does as {@link sweep} does, grant by grant. One that fails, because somebody has a token locked, is left for an hour. */
+  const sweepEach = async (at: Date, most: number): Promise<number> => {
+    for (let left = most; left > 0; left -= 1) {
+      const looked = await sweep(at, 1).catch(async (error: unknown) => {
+        if (!hadNoEffect(error)) throw error
+        await query(POSTPONE, [at])
+      })
+      if (looked === 0) break
+    }
+    return most
   }
-})
+
+  return {
+    find: lookups.create({
+      selection: grant,
+      from: 'from "grant" where id = $1 and revoked_at is null',
+      type: 'uuid'
+    }),
+
+    async listOpen(userId, at, limit) {
+      const rows = await query(LIST_OPEN, [userId, at, limit])
+      return { open: readAll(openLogin, rows).slice(0, limit), count: Number(rows[0]?.[openLogin.width] ?? 0) }
+    },
+
+    // A tombstone, not an UPDATE of the tokens: under READ COMMITTED an UPDATE cannot see a token that a concurrent
+    // rotation has yet to commit.
+    revoke: (id, at) => anyRow(query(REVOKE, [id, at])),
+
+    async removeExpired(at, limit) {
+      const startedAt = performance.now()
+      const most = Math.min(limit, MOST)
+      const looked = await sweep(at, most).catch((error: unknown) => {
+        if (!hadNoEffect(error)) throw error
+        return sweepEach(at, most)
+      })
+      if (looked < most) return looked
+      await pauseSince(startedAt)
+      return limit
+    }
+  }
+}

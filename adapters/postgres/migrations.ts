@@ -63,9 +63,10 @@ const record = (run: Run, migrations: readonly Migration[]): Promise<unknown> =>
 /** Makes the first schema of the search path where none of it is there. Elsewhere no right to make one is asked for. */
 const makeSchema = async (run: Run, searchPath: string): Promise<void> => {
   const [[present] = []] = await run('select current_schema()', [])
-  const [first = ''] = searchPath.split(',')
-  // PostgreSQL reads a name without quotes in lower case.
-  if (present === null) await run(`create schema ${first.startsWith('"') ? first : `"${first.toLowerCase()}"`}`, [])
+  const first = searchPath.replace(/^\s*("(?:[^"]|"")*"|[^,]*).*/s, '$1')
+  // PostgreSQL reads the ASCII letters of a name without quotes as small ones.
+  const name = first.startsWith('"') ? first : `"${first.replace(/[A-Z]/g, letter => letter.toLowerCase())}"`
+  if (present === null) await run(`create schema ${name}`, [])
 }
 
 /**

@@ -2,9 +2,8 @@ import postgres from 'postgres'
 import t, { type Test } from 'tap'
 import { connectServer } from '../../../adapters/postgres/connection/server.js'
 import { openServer } from '../../../adapters/postgres/database.js'
-import { openFolder } from '../../../adapters/postgres/embedded/embedded.js'
 import type { Grant } from '../../../core/index.js'
-import { at, grantTo, register, someSpend, tokenUnder } from '../../contract/records.js'
+import { at, grantTo, logIn, register, someSpend, tokenUnder } from '../../contract/records.js'
 import { migratedDatabase } from '../../support/databases.js'
 
 // Rows that others have written hold what the service never writes.
@@ -29,17 +28,14 @@ t.test(
       .map(text => `'${text}'::timestamptz`)
       .join()}`
     const [first, last] = ['0001-01-01T00:00:00.000Z', '9999-12-31T23:59:59.999Z']
-    const server = connectServer(await migratedDatabase(t), SETTINGS)
-    const embedded = await openFolder(t.testdir())
-    for (const { query, close } of [server, embedded]) {
-      const [row = []] = await query(SELECT, [])
-      t.strictSame(
-        row.map(value => (value instanceof Date ? value.toISOString() : value)),
-        [first, first, last, last, last]
-      )
-      t.same(await query('select $1::timestamptz, null::timestamptz', [at(1)]), [[at(1), null]])
-      await close()
-    }
+    const { query, close } = connectServer(await migratedDatabase(t), SETTINGS)
+    t.teardown(close)
+    const [row = []] = await query(SELECT, [])
+    t.strictSame(
+      row.map(value => (value instanceof Date ? value.toISOString() : value)),
+      [first, first, last, last, last]
+    )
+    t.same(await query('select $1::timestamptz, null::timestamptz', [at(1)]), [[at(1), null]])
   }
 )
 
@@ -77,6 +73,26 @@ t.test('a list with bounds of its own, and with nulls, is read as its texts', as
     await sql.unsafe('update client set allowed_scopes = $1::text[] where id = $2', [literal, client.id])
     t.strictSame((await clients.find(client.id))?.allowedScopes, texts)
   }
+})
+
+t.test('whoever has a token locked keeps its grant alone from being removed, and for an hour', async t => {
+  const { stores, grants, sql } = await openStores(t)
+  const parties = await register(stores)
+  const tokens = await Promise.all(Array.from({ length: 5 }, () => logIn(stores, parties)))
+  const left = async () => (await sql`select from "grant"`).length
+  const sweep = async (hours: number): Promise<void> => {
+    while ((await grants.removeExpired(at(hours * 3600), 1000)) === 1000);
+  }
+  const YEARS = 24 * 800
+  await sql.begin(async sql => {
+    await sql`select from token where grant_id = ${String(tokens[2]?.grant.id)} for update`
+    await sweep(YEARS)
+    t.equal((await sql`select from "grant"`).length, 1)
+  })
+  await sweep(YEARS + 0.9)
+  t.equal(await left(), 1)
+  await sweep(YEARS + 1.1)
+  t.equal(await left(), 0)
 })
 
 t.test('whoever has the row of a user locked takes no connection from those who do not need it', async t => {

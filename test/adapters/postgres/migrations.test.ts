@@ -107,7 +107,9 @@ t.test('each schema of a database has tables and a record of its own', async t =
   // PostgreSQL reads a name without quotes in lower case.
   for (const [searchPath, schema] of [
     ['App2', 'app2'],
-    ['"App-3"', 'App-3']
+    ['"App-3"', 'App-3'],
+    ['\u00dcn\u00ef', '\u00dcn\u00ef'],
+    ['"a,""b"', 'a,"b']
   ] as const) {
     const database = await open(t, inSchema(url, searchPath))
     await t.rejects(database.requireSchema(), { message: /lacks its schema; run/ })

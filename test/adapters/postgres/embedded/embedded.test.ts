@@ -54,6 +54,15 @@ t.test('a leading U+FEFF is read in every row and column, also after notices and
   await query('drop function marked(text)', [])
 })
 
+t.test('an instant that no Date has is read as the first or the last one that is taken', async t => {
+  const { query, close } = await openFolder(folder)
+  t.teardown(close)
+  const [row = []] = await query("select '-infinity'::timestamptz, 'infinity'::timestamptz, null, $1::timestamptz", [
+    new Date(7)
+  ])
+  t.same(row, [new Date('0001-01-01T00:00:00.000Z'), new Date('9999-12-31T23:59:59.999Z'), null, new Date(7)])
+})
+
 t.test('the log is cut off at a checkpoint once it has grown by more than a segment', async t => {
   const chores: (() => Promise<unknown>)[] = []
   const setInterval = (chore: () => Promise<unknown>) => {
