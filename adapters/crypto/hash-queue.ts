@@ -24,8 +24,8 @@ const RANKS: Readonly<Record<HashCaller['priority'], number>> = { known_login: 0
 /** Of eight turns one is a login's and one a registration's, so that those before them do not keep them out for ever. */
 const ROUND = 8
 const FAVOURED: Readonly<Record<number, number>> = { 3: RANKS.login, 7: RANKS.registration }
-// A hash takes a core from other requests, so the next one waits: for the time of this one, times this, times the loop's
-// utilization.
+// A hash takes a core from other requests, so the next one waits: for as long as this one took, times PAUSE, times the
+// utilization of the event loop.
 const PAUSE = 6
 /** Below this utilization of the event loop no hash waits so. */
 const IDLE = 0.3
