@@ -14,7 +14,8 @@ const scopeRefusal = (message: string) => tokenRefusal('scope', message, 'invali
 const grantTypeRefusal = (message: string) => tokenRefusal('grant_type', message, 'unauthorized_client')
 const faultyLink = (fault: Fault, message: string) => (): DomainError =>
   new DomainError('invalid_request', message, { fault })
-const tryLater =
+/** What may succeed a second later, or after the seconds that are given. */
+export const tryLater =
   (code: ErrorCode, message: string) =>
   (retryAfterSeconds = 1, cause?: unknown): DomainError =>
     new DomainError(code, message, { retryAfterSeconds, cause })

@@ -94,7 +94,7 @@ export const createErrorHandler =
   (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     // When there is no route, Fastify still reads the body first, and its error may be about the body.
     const failure = request.is404 && !(error instanceof HttpError) ? noRoute(request) : error
-    const answer = answerFor(failure, errorFormAt(request.server.server, request.url), request)
+    const answer = answerFor(failure, errorFormOf(request), request)
     if (answer.status >= 500) log(failure, request.id, traceIdOf(request))
     // Fastify closes the connection when it refuses a body. A client that is still sending would then be reset before
     // it reads the refusal. While the connection stays open, Node discards the rest of the body. The drain sets its
@@ -106,6 +106,9 @@ export const createErrorHandler =
     }
     reply.code(answer.status).headers(answer.headers).send(answer.body)
   }
+
+const errorFormOf = ({ is404, routeOptions, server, url }: FastifyRequest): ErrorForm =>
+  is404 ? errorFormAt(server.server, url) : (routeOptions.config.errorForm ?? 'json')
 
 export const noSuchPath = (): HttpError =>
   new HttpError(404, 'there is nothing at this path: /openapi.json lists the paths')

@@ -12,9 +12,6 @@ const ofHttp = (status: number, message: string) => (): HttpError => new HttpErr
 const tooLong = (message: string) => (): DomainError =>
   new DomainError('invalid_request', message, { fault: 'too_long' })
 const ofDomain = (code: ErrorCode, message: string) => (): DomainError => new DomainError(code, message)
-/** What may succeed a second later. */
-export const tryLater = (code: 'overloaded' | 'unavailable', message: string): DomainError =>
-  new DomainError(code, message, { retryAfterSeconds: 1 })
 /** What Fastify itself throws, which errors.ts puts into words. */
 const ofFastify = (statusCode: number) => (): Error => Object.assign(new Error(), { statusCode })
 
@@ -39,7 +36,7 @@ export const bodyRefusals = {
   chunkExtensions: ofHttp(413, 'the chunk extensions are too large: send chunks without extensions'),
   otherType: ofFastify(415),
   coded: ofHttp(415, 'the body has a content coding: send it without Content-Encoding'),
-  tooManyBodies: () => tryLater('overloaded', 'too many large bodies are being read')
+  tooManyBodies: refusals.tryLater('overloaded', 'too many large bodies are being read')
 }
 
 /** Of a JSON body. */
@@ -98,7 +95,7 @@ export const otherSite = ofHttp(403, 'another website sent this request: send it
 
 /** What comes too late, with the advice of its route. */
 export const tooLate = (advice?: string): DomainError =>
-  tryLater('unavailable', `the answer took too long${advice === undefined ? '' : `: ${advice}`}`)
+  refusals.tryLater('unavailable', `the answer took too long${advice === undefined ? '' : `: ${advice}`}`)()
 
 /** Of what the stores have a part in. */
 export const storeRefusals = {

@@ -2,11 +2,11 @@ import { Type } from '@sinclair/typebox'
 import { refusals } from '../../../core/index.js'
 import type { Http } from '../http.js'
 import type { Operation } from '../openapi/operation.js'
-import { storeRefusals, tryLater } from '../refusals.js'
+import { storeRefusals } from '../refusals.js'
 
 const Health = Type.Object({ status: Type.String() }, { title: 'Health' })
 
-const databaseSlow = () => tryLater('unavailable', 'the database takes too long to answer')
+const databaseSlow = refusals.tryLater('unavailable', 'the database takes too long to answer')
 
 const LIVE: Operation = {
   operationId: 'checkLiveness',

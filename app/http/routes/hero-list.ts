@@ -3,12 +3,12 @@ import { setImmediate } from 'node:timers/promises'
 import { createGzip } from 'node:zlib'
 import { Type } from '@sinclair/typebox'
 import type { FastifyReply } from 'fastify'
-import { DomainError, type Hero, type HeroQuery, type UseCases } from '../../../core/index.js'
+import { DomainError, type Hero, type HeroQuery, refusals, type UseCases } from '../../../core/index.js'
 import { formPairs, queryString } from '../bodies/forms.js'
 import { acceptsGzip, GZIP } from '../compression.js'
 import type { Http } from '../http.js'
 import { optionalText } from '../openapi/operation.js'
-import { queryRefusals, storeRefusals, tooLate, tryLater } from '../refusals.js'
+import { queryRefusals, storeRefusals, tooLate } from '../refusals.js'
 import { createSemaphore } from '../semaphore.js'
 import { type HeroAccess, type HeroOperation, HeroOutput, integer, noInteger, SHOWN_KEYS } from './hero.js'
 
@@ -20,9 +20,11 @@ const LONG_LISTS = 2
 const WAITING_LISTS = 8
 
 const limitOutside = (): DomainError => new DomainError('invalid_input', `limit must be from 1 to ${MAX_LIMIT}`)
-const tooManyLists = () => tryLater('overloaded', `too many long lists are being sent: ${ADVICE}`)
-const tooManySearches = () =>
-  tryLater('overloaded', 'too many names are being searched one by one: search for three letters or digits in a row')
+const tooManyLists = refusals.tryLater('overloaded', `too many long lists are being sent: ${ADVICE}`)
+const tooManySearches = refusals.tryLater(
+  'overloaded',
+  'too many names are being searched one by one: search for three letters or digits in a row'
+)
 
 /** Long and many parameters are in order: the length of the head bounds them. */
 const { parameterTooLong: _tooLong, tooManyParameters: _tooMany, ...QUERY_REFUSALS } = queryRefusals
