@@ -1,10 +1,11 @@
 import t from 'tap'
-import { compose } from '../../app/compose.js'
+import { compose, prepareForWorkers } from '../../app/compose.js'
 import { readSettings } from '../../app/settings/settings.js'
 import { heroes } from '../support/command.js'
 import { migratedDatabase } from '../support/databases.js'
 import { madeFolder } from '../support/embedded.js'
 import { startFakeServer } from '../support/fake-server.js'
+import { startProxy } from '../support/tcp-proxy.js'
 
 t.test(
   'a sweep removes grants a minute after their end on a server, and a day after where no other clock is',
@@ -47,3 +48,26 @@ t.test('a command waits until every host has had its time, and ends with exit co
     stderr: /^heroes: DATABASE_URL cannot be used: [^\n]+ no connection within 1 s\n$/
   })
 })
+
+t.test(
+  'a connection that is lost while several workers are prepared for counts as a database that is away',
+  async t => {
+    const url = new URL(await migratedDatabase(t))
+    const proxy = await startProxy(t, url.hostname, Number(url.port))
+    url.host = `127.0.0.1:${proxy.port}`
+    const settings = readSettings({ DATABASE_URL: url.href, WORKERS: '2', DATABASE_POOL: '2' })
+    const { database } = settings
+    if (database.kind !== 'server') throw new Error()
+    const never = new Promise(() => {})
+    for (let message = 1; ; message += 1) {
+      proxy.breakAt(message)
+      const failure = await prepareForWorkers(settings, database, never).catch((error: unknown) => error)
+      if (!proxy.hasBroken()) {
+        t.equal(failure, undefined)
+        t.ok(message > 8, `${message} messages`)
+        return
+      }
+      if (failure !== undefined) t.match(failure, { fault: 'cannot be used yet', passes: true }, `message ${message}`)
+    }
+  }
+)

@@ -85,7 +85,7 @@ t.test('started while nothing listens there, the service waits, and says how lon
   t.match(await ask(`${single.url}/auth/code?client_id=app`), { status: 503 })
   await server.start()
   await single.until(/"level":30,[^\n]*"seconds":\d+,"msg":"the database can be used again"/)
-  for (const { stop } of [single, shared]) t.equal(await stop(), 0)
+  for (const { stop, output } of [single, shared]) t.equal(await stop(), 0, output())
 })
 
 t.test('what a server refuses the service for ends a start that has waited, workers and all', async t => {

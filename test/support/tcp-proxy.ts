@@ -12,11 +12,16 @@ export interface Proxy {
   /** What the server sends arrives so many milliseconds later. */
   delay(milliseconds: number): void
   restore(): void
+  /** Breaks the connection over which the given one of the next messages comes from a client, before it is passed on. The first is 1. */
+  breakAt(message: number): void
+  /** Whether that has come. */
+  hasBroken(): boolean
 }
 
 export const startProxy = async (t: Pick<Test, 'teardown'>, host: string, port: number): Promise<Proxy> => {
   const sockets = new Set<Socket>()
   let late = 0
+  let untilBreak = Number.POSITIVE_INFINITY
   let restored = Promise.resolve()
   let restore = (): void => {}
 
@@ -24,6 +29,8 @@ export const startProxy = async (t: Pick<Test, 'teardown'>, host: string, port: 
     try {
       for await (const chunk of from) {
         await restored
+        if (!answers) untilBreak -= 1
+        if (!answers && untilBreak === 0) break
         if (answers && late > 0) await sleep(late)
         to.write(chunk)
       }
@@ -58,6 +65,10 @@ export const startProxy = async (t: Pick<Test, 'teardown'>, host: string, port: 
     restore() {
       late = 0
       restore()
-    }
+    },
+    breakAt(message) {
+      untilBreak = message
+    },
+    hasBroken: () => untilBreak <= 0
   }
 }
