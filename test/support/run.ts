@@ -1,6 +1,7 @@
 // Runs every suite, or the files that the command line names. With --long, runs those of test/long/.
 
 import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
@@ -36,9 +37,11 @@ const cli = fileURLToPath(new URL('dist/esm/run.mjs', tapPackage))
 const built = createRequire(tapPackage).resolve('@tapjs/test/built')
 if (readFileSync(built, 'utf8').includes('@tapjs/typescript')) spawnSync(process.execPath, [cli, 'build'])
 
-spawnSync(process.execPath, ['test/support/compile.mjs', ...['core', 'adapters', 'app', 'test'].flatMap(filesIn)])
-
-const server = await openTestServer()
+const compiler = spawn(process.execPath, [
+  'test/support/compile.mjs',
+  ...['core', 'adapters', 'app', 'test'].flatMap(filesIn)
+])
+const [server] = await Promise.all([openTestServer(), once(compiler, 'close')])
 const tap = spawn(process.execPath, [cli, '--reporter=tap', ...args], {
   stdio: ['inherit', 'pipe', 'pipe'],
   // A signal ends tap and not its children, so they share a process group to which signals are sent.
