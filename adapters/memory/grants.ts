@@ -18,7 +18,7 @@ export const createGrantStore = (tables: Tables): GrantStore => {
         .filter(row => isLive(row) && row.tokens.some(token => isGood(token, at)))
         .map(({ grant, tokens }) => ({
           grant: copyGrant(grant),
-          refreshedAt: new Date(Math.max(...tokens.map(({ token }) => token.issuedAt.getTime())))
+          refreshedAt: new Date(tokens.reduce((latest, { token }) => Math.max(latest, token.issuedAt.getTime()), 0))
         }))
         .sort((a, b) => beganAt(b) - beganAt(a) || b.refreshedAt.getTime() - a.refreshedAt.getTime())
       return { open: open.slice(0, limit), count: open.length }

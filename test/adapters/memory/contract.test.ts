@@ -1,7 +1,7 @@
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import { createMemoryStores } from '../../../adapters/memory/stores.js'
-import { at, grantTo, publicTokenUnder, register } from '../../contract/records.js'
+import { at, grantTo, publicTokenUnder, register, someSpend, tokenUnder } from '../../contract/records.js'
 import { storeContract } from '../../contract/stores.js'
 
 t.test('the stores in memory', async t => {
@@ -44,6 +44,20 @@ t.test('the suites compare by value: records of another realm pass', async t => 
       }
     }
   )
+})
+
+t.test('a login that was refreshed more often than a call may have arguments is listed', async t => {
+  const stores = createMemoryStores()
+  const { tokens, grants } = stores
+  const parties = await register(stores)
+  const grant = grantTo(parties)
+  const spend = someSpend()
+  await tokens.insert(tokenUnder(grant, { refreshDigest: '0' }), 0)
+  for (let number = 1; number <= 130_000; number += 1) {
+    const successor = tokenUnder(grant, { accessDigest: `${number}`, refreshDigest: `${number}` })
+    await tokens.rotate(`${number - 1}`, spend, successor)
+  }
+  t.strictSame((await grants.listOpen(parties.user.id, at(1), 1)).count, 1)
 })
 
 t.test('a sweep among thousands of grants lets others have their turn', async t => {
