@@ -70,7 +70,8 @@ export const createAccountUseCases = (
     if (end.length === 0) return 0
     let ended = 0
     const { open } = await listOpen(user, Number.MAX_SAFE_INTEGER)
-    for (const { grant } of open.filter(({ grant }) => end === 'all' || end.includes(grant.id))) {
+    const ids = new Set(end)
+    for (const { grant } of open.filter(({ grant }) => end === 'all' || ids.has(grant.id))) {
       if (!(await grants.revoke(grant.id, clock.now()))) continue
       events.emit({ event: 'grant.revoked', ...aboutGrant(grant, attempt), reason: 'account' })
       ended += 1

@@ -30,15 +30,17 @@ export const emitLogin = (events: Events, begun: boolean, user: User, grant: Gra
 }
 
 export const createLogin = ({ users, passwords, events }: AllPorts, throttle: Throttle): Login => {
-  const rehash = async (user: User, password: string, { address, network }: Origin): Promise<void> => {
+  /** Stores a new hash of the password that was verified. Resolves with the user as stored. */
+  const rehash = async (user: User, password: string, { address, network }: Origin): Promise<User> => {
     try {
       const replacement = await passwords.hash(password, { address, network, priority: 'rehash' })
-      await users.rehash(user.id, user.password, replacement)
+      if (await users.rehash(user.id, user.password, replacement)) return { ...user, password: replacement }
     } catch (error) {
       // The password was right, so the login succeeds even if the new hash is not stored (`overloaded`, `unavailable`).
       // The next login makes the hash again.
       throwUnlessRefused(error)
     }
+    return user
   }
 
   return {
@@ -74,8 +76,7 @@ export const createLogin = ({ users, passwords, events }: AllPorts, throttle: Th
         return undefined
       }
       await attempt.succeed(user)
-      if (verdict === 'stale') await rehash(user, password, origin)
-      return user
+      return verdict === 'stale' ? rehash(user, password, origin) : user
     }
   }
 }

@@ -201,24 +201,26 @@ t.test('a token whose grant ends while its user is looked up is invalid', async 
 
 t.test('a new password is stored although all logins are ended while it is hashed', async t => {
   await onEveryStore(t, async (t, stores) => {
-    const world = await createAccount(stores)
-    const { user, ports, policy, manage } = world
-    const meanwhile = createUseCases(
-      {
-        ...ports,
-        passwords: {
-          ...ports.passwords,
-          async hash(password, caller) {
-            await manage({ end: 'all' })
-            return ports.passwords.hash(password, caller)
+    for (const verdict of ['match', 'stale'] as const) {
+      const { user, ports, policy, manage } = await createAccount(stores)
+      const meanwhile = createUseCases(
+        {
+          ...ports,
+          passwords: {
+            ...ports.passwords,
+            verify: async () => verdict,
+            async hash(password, caller) {
+              if (caller?.priority !== 'rehash') await manage({ end: 'all' })
+              return ports.passwords.hash(password, caller)
+            }
           }
-        }
-      },
-      policy
-    )
-    await meanwhile.manageAccount({ ...user, ...PLACE }, { newPassword: 'battery staple' })
-    t.ok(await manage({}, { password: 'battery staple' }))
-    await t.rejects(manage(), { code: 'access_denied' }, 'and the old one opens nothing')
+        },
+        policy
+      )
+      await meanwhile.manageAccount({ ...user, ...PLACE }, { newPassword: 'battery staple' })
+      t.ok(await manage({}, { password: 'battery staple' }), verdict)
+      await t.rejects(manage(), { code: 'access_denied' }, 'and the old one opens nothing')
+    }
   })
 })
 
