@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import { isIPv4, isIPv6 } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import ipaddr from 'ipaddr.js'
@@ -20,6 +20,18 @@ export const addressOf = (text: string | undefined): Pick<Origin, 'address' | 'n
   if (ip.match(TRANSLATED, 96)) return { address: ip.toByteArray().slice(12).join('.') }
   const parts = ip.parts.map(part => part.toString(16))
   return { address: `${parts.slice(0, 4).join(':')}::/64`, network: `${parts.slice(0, 3).join(':')}::/48` }
+}
+
+/**
+ * Lets Node keep the address of each connection of a server: it asks the kernel once, and the kernel no longer knows it when
+ * the client has reset the connection. A connection that was reset even before it was accepted is closed, and nothing that
+ * arrived over it is served.
+ */
+export const keepAddresses = (server: Server): void => {
+  server.on('connection', socket => {
+    // A Unix socket, whose name is a string, has no addresses.
+    if (socket.remoteAddress === undefined && typeof server.address() !== 'string') socket.destroy()
+  })
 }
 
 /** Where the request comes from. */
@@ -83,7 +95,7 @@ const LONGEST_ADDRESS = 69
  * written as an IPv6 address (`::ffff:192.0.2.1`) is the IPv4 address.
  */
 const parsed = (text: string | undefined): ipaddr.IPv4 | ipaddr.IPv6 | undefined => {
-  // Once the client has left, Node has no address, whatever Fastify's type says.
+  // A Unix socket has no address, whatever Fastify's type says.
   if (text === undefined || text.length > LONGEST_ADDRESS) return undefined
   const [, bracketed, dotted] = /^(?:\[([^\]]*)\](?::\d+)?|([\d.]+):\d+)$/.exec(text) ?? []
   const [ip = '', zone] = (bracketed ?? dotted ?? text).split('%')

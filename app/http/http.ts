@@ -13,7 +13,7 @@ import {
   type preParsingHookHandler
 } from 'fastify'
 import { createBodyMemory, createDiscard, unreadable } from './bodies/arrival.js'
-import { trustedProxies } from './client-address.js'
+import { keepAddresses, trustedProxies } from './client-address.js'
 import { compressAnswers } from './compression.js'
 import {
   createAnswerFor,
@@ -244,6 +244,7 @@ export const createHttp = ({
 
   cutOffReaders(http.server, readerMilliseconds)
   boundConnections(http.server, maxConnections, log.logger)
+  keepAddresses(http.server)
   // Node drops headers beyond the first 2,000, `Content-Length` too. HEAD_BYTES bounds their number.
   http.server.maxHeadersCount = 0
   const schedule = createScheduling(http.routing)

@@ -20,6 +20,7 @@ export const headRefusals = {
   noHost: ofHttp(400, 'the request has no Host header: send one'),
   badHost: ofHttp(400, 'the Host header is not a host: send its name or address, and a port behind a colon'),
   twoHosts: ofHttp(400, 'the request has more than one Host header: send one'),
+  twoAuthorizations: ofHttp(400, 'the request has more than one Authorization header: send one'),
   otherVersion: ofHttp(400, 'this version of HTTP is not read here: use HTTP/1.1'),
   chunkedInOldHttp: ofHttp(400, 'HTTP/1.0 has no Transfer-Encoding: send Content-Length, or use HTTP/1.1'),
   otherCoding: ofHttp(400, 'the body has a transfer coding that is not read here: send chunked alone')

@@ -20,11 +20,14 @@ export const originForm = (target: string): string => {
 }
 
 /** What RFC 9112 forbids in the head of a request and Node's parser lets through; undefined for a sound head. */
-export const faultInHead = ({ headers: { host }, rawHeaders, httpVersion }: IncomingMessage): HttpError | undefined => {
+export const faultInHead = ({ headers, rawHeaders, httpVersion }: IncomingMessage): HttpError | undefined => {
+  const { host, authorization } = headers
+  // RFC 9110 section 5.3. A gateway in front may have judged the other one.
+  if (authorization !== undefined && isRepeated(rawHeaders, 'authorization')) return headRefusals.twoAuthorizations()
   // Section 3.2.
   if (host === undefined) return httpVersion === '1.1' ? headRefusals.noHost() : undefined
   if (!HOST.test(host)) return headRefusals.badHost()
-  return hasTwoHosts(rawHeaders) ? headRefusals.twoHosts() : undefined
+  return isRepeated(rawHeaders, 'host') ? headRefusals.twoHosts() : undefined
 }
 
 // RFC 3986 section 3.2.2, without counting the parts of an IPv6 address. Its zone is that of RFC 6874.
@@ -48,6 +51,7 @@ export const doubtOfLength = ({ headers, httpVersion }: IncomingMessage): HttpEr
 
 const CHUNKED = /^chunked$/i
 
-// Node keeps the first of several Host headers in `headers`. Its `headersDistinct` makes an object of lists per request.
-const hasTwoHosts = (rawHeaders: readonly string[]): boolean =>
-  rawHeaders.filter((name, at) => at % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host').length > 1
+// Node keeps the first of several in `headers`. Its `headersDistinct` makes an object of lists per request.
+const isRepeated = (rawHeaders: readonly string[], header: 'host' | 'authorization'): boolean =>
+  rawHeaders.filter((name, at) => at % 2 === 0 && name.length === header.length && name.toLowerCase() === header)
+    .length > 1

@@ -1,7 +1,9 @@
+import { once } from 'node:events'
+import { connect, Socket } from 'node:net'
 import t from 'tap'
 import { addressOf } from '../../../app/http/client-address.js'
 import { createLog } from '../../../app/serve/log.js'
-import { createTestHttp } from '../../support/http.js'
+import { createTestHttp, listen } from '../../support/http.js'
 
 t.test(
   'wire 1.12: an address counts without its port and brackets, and an IPv6 address as its /64 in its /48',
@@ -105,4 +107,23 @@ t.test('forwarded headers that nobody is trusted with are warned of once', async
 // Node forgets the address with the connection, whatever Fastify's type of `ip` says.
 t.test('a client that has left before its address was read counts as unknown, without a failure', async t => {
   t.strictSame(addressOf(undefined), { address: 'unknown' })
+})
+
+t.test('the address of a client that resets its connection is known, and without one nothing is served', async t => {
+  const http = createTestHttp()
+  const addresses: unknown[] = []
+  http.get('/', async request => addresses.push(addressOf(request.ip)))
+  await listen(http)
+  t.teardown(() => http.close())
+  const client = connect(Number(new URL(http.listeningOrigin).port), '127.0.0.1')
+  client.on('error', () => {}).write('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
+  http.server.prependListener('request', () => client.resetAndDestroy())
+  await once(http.server, 'request')
+  while (addresses.length === 0) await new Promise(setImmediate)
+  t.strictSame(addresses, [{ address: '127.0.0.1' }])
+
+  // As a connection is whose client has reset it before it was accepted.
+  const gone = new Socket()
+  http.server.emit('connection', gone)
+  t.ok(gone.destroyed)
 })

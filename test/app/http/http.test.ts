@@ -242,6 +242,16 @@ t.test('wire 2.5: a request with two Host headers, whatever they say, is 400', a
   )
 })
 
+t.test('a request with two Authorization headers, whatever they say, is 400', async t => {
+  for (const second of ['Authorization: Bearer b', 'AUTHORIZATION:', 'authorization: Bearer a']) {
+    const answer = await send(
+      `GET /sample HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer a\r\n${second}\r\nconnection: close\r\n\r\n`
+    )
+    t.match(readAnswer(answer), { status: 400, headers: CONSTANT_HEADERS }, second)
+    t.match(answer, 'more than one Authorization header')
+  }
+})
+
 t.test('wire 2.5: a request of HTTP/1.0 with Transfer-Encoding is 400, and its connection ends', async t => {
   const smuggled = 'GET /sample HTTP/1.1\r\nHost: a\r\n\r\n'
   for (const keep of ['', 'Connection: keep-alive\r\n']) {
