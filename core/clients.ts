@@ -8,7 +8,10 @@ import { isRedirectUri } from './redirect-uri.js'
 import { isScopeToken } from './scope.js'
 import { requireText } from './text.js'
 
-/** What a client is registered with (RFC 6749 section 2). */
+/**
+ * What a client is registered with (RFC 6749 section 2). By default it has no scope and no redirect URI, without which it
+ * cannot use the login page, and {@link defaultGrantTypes}; it must send `state`, and a PKCE challenge if it is public.
+ */
 export interface NewClient extends ClientChanges {
   readonly id: string
   /**
@@ -16,16 +19,6 @@ export interface NewClient extends ClientChanges {
    * characters or more.
    */
   readonly secret?: string | undefined | { readonly generate: true }
-  /** None by default. A client without one cannot use the login page. */
-  readonly redirectUris?: readonly string[] | undefined
-  /** None by default. */
-  readonly allowedScopes?: readonly string[] | undefined
-  /** {@link defaultGrantTypes} by default. */
-  readonly grantTypes?: readonly string[] | undefined
-  /** By default true for a public client and false for a confidential one. */
-  readonly requirePkce?: boolean | undefined
-  /** True by default. Without it, an authorization request may have a PKCE challenge in place of `state`. */
-  readonly requireState?: boolean | undefined
 }
 
 /** What is done with the clients that are registered. */

@@ -45,7 +45,7 @@ export type SecurityEvent =
    */
   | (Event<'login.failed'> & MaybeClient & Because<'unknown_user' | 'impossible'>)
   | (Event<'login.failed', 'user'> & MaybeClient & Because<'wrong_password' | 'ended'>)
-  /** The reason is the first count that was full. No user is looked up for this event. */
+  /** The reason is the first count that was full. It does not tell whether a user has the name. */
   | (Event<'login.throttled'> & MaybeClient & Because<ThrottleReason>)
   | Event<'user.registered', 'user'>
   /** The reason is the grant type. */

@@ -75,7 +75,7 @@ export const createLogin = ({ users, passwords, events }: AllPorts, throttle: Th
         else events.emit({ ...failed, user: user.id, reason: 'wrong_password' })
         return undefined
       }
-      await attempt.succeed(user)
+      await attempt.succeed()
       return verdict === 'stale' ? rehash(user, password, origin) : user
     }
   }

@@ -4,7 +4,7 @@ import type { Grant } from './model.js'
 // The refusals that a host shows when it describes its endpoints. What an authorization request is refused with by
 // redirect, and what an operator is, stands where it is thrown.
 
-const refusal = (code: ErrorCode, message: string) => (): DomainError => new DomainError(code, message)
+export const refusal = (code: ErrorCode, message: string) => (): DomainError => new DomainError(code, message)
 /** Of a token request of an authenticated client, whose grant is told where it has one. */
 const tokenRefusal =
   (reason: RefusalReason, message: string, code: ErrorCode = 'invalid_grant') =>
@@ -12,7 +12,8 @@ const tokenRefusal =
     new DomainError(code, message, { refusal: { reason, grant } })
 const scopeRefusal = (message: string) => tokenRefusal('scope', message, 'invalid_scope')
 const grantTypeRefusal = (message: string) => tokenRefusal('grant_type', message, 'unauthorized_client')
-const faultyLink = (fault: Fault, message: string) => (): DomainError =>
+/** Of a link or a form, which a page tells of. */
+export const faultyLink = (fault: Fault, message: string) => (): DomainError =>
   new DomainError('invalid_request', message, { fault })
 /** What may succeed a second later, or after the seconds that are given. */
 export const tryLater =

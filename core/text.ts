@@ -40,8 +40,8 @@ export const requireText = (field: string, given: string, min: number, max: numb
   return text
 }
 
-/** Whether {@link requireText} would return the text. */
-export const isText = (text: string, min: number, max: number): boolean => hasLength(text, min, max) && isStorable(text)
+/** Whether {@link requireText} would return the text, with 1 as `min`. */
+export const isText = (text: string, max: number): boolean => hasLength(text, 1, max) && isStorable(text)
 
 /**
  * False for a text that cannot be a token or a code, because it lacks the form that the port `secrets` gives them.

@@ -1,6 +1,6 @@
 import { type Origin, originAlone, type ThrottleReason } from './events.js'
 import { latest, secondsAfter, secondsUntil } from './instants.js'
-import type { Digest, User } from './model.js'
+import type { User } from './model.js'
 import { type Policy, REQUEST_SECONDS } from './policy.js'
 import type { AllPorts, AttemptLimit, AttemptStore, FullWindow } from './ports.js'
 import { tooManyLogins } from './refusals.js'
@@ -13,7 +13,7 @@ export interface CountedAttempt {
    * To call after a right password: gives the attempt back, clears the pair of username and address, and stores that
    * the user has logged in from the address.
    */
-  succeed(user: User): Promise<void>
+  succeed(): Promise<void>
   /** To call after a wrong password: the attempt stays counted, and is no longer under way. */
   fail(): Promise<void>
   /** To call when there is no verdict on the password: gives the attempt back and changes nothing else. */
@@ -33,66 +33,51 @@ export interface Throttle {
 export const createThrottle = (
   { attempts, secrets, clock, events }: AllPorts,
   { loginAttempts, loginWindowSeconds }: Policy
-): Throttle => {
-  /** The key under which it is known that the user has logged in from the address. */
-  const knownKey = (user: User | undefined, address: string): Promise<Digest> =>
+): Throttle => ({
+  async count(client, username, user, origin) {
+    if (loginAttempts === 0) return UNCOUNTED
+    const { address, network } = origin
+    const now = clock.now()
     // By the id: a new user who has the name of a removed one is known nowhere.
-    secrets.digest(`known ${user?.id ?? 'nobody'} ${address}`)
-
-  return {
-    async count(client, username, user, origin) {
-      if (loginAttempts === 0) return UNCOUNTED
-      const { address, network } = origin
-      const now = clock.now()
-      // It is looked up for a username that nobody has too, so that it takes as long.
-      const knownUntil = await attempts.findKnown(await knownKey(user, address))
-      const known = knownUntil !== undefined && knownUntil > now
-      // The keys are digests, so that a username of any length fits and the store does not learn who tried.
-      const limit = async (reason: ThrottleReason, key: string, most: number): Promise<Limit> => ({
-        reason,
-        key: await secrets.digest(key),
-        most
-      })
-      const pair = await limit('username_and_address', `pair ${address} ${username}`, loginAttempts)
-      const others = await Promise.all(
-        known
-          ? []
-          : [
-              limit('username', `username ${username}`, 10 * loginAttempts),
-              limit('address', `address ${address}`, 10 * loginAttempts),
-              ...(network === undefined ? [] : [limit('network', `network ${network}`, 100 * loginAttempts)])
-            ]
-      )
-      const limits = [pair, ...others]
-      const full = await takeAttempts(attempts, limits, now, loginWindowSeconds)
-      if (full === undefined) {
-        const keys = limits.map(({ key }) => key)
-        return {
-          known,
-          async succeed(user) {
-            await attempts.giveBack(keys.slice(1), pair.key, {
-              key: await knownKey(user, address),
-              until: endOfKnown(now)
-            })
-          },
-          fail: () => attempts.fail(keys),
-          giveBack: () => attempts.giveBack(keys, undefined)
-        }
+    const knownKey = await secrets.digest(`known ${user?.id ?? 'nobody'} ${address}`)
+    // It is looked up for a username that nobody has too, so that it takes as long.
+    const knownUntil = await attempts.findKnown(knownKey)
+    const known = knownUntil !== undefined && knownUntil > now
+    // The keys are digests, so that a username of any length fits and the store does not learn who tried.
+    const limit = async (reason: ThrottleReason, key: string, most: number): Promise<Limit> => ({
+      reason,
+      key: await secrets.digest(key),
+      most
+    })
+    const pair = await limit('username_and_address', `pair ${address} ${username}`, loginAttempts)
+    const others = await Promise.all(
+      known
+        ? []
+        : [
+            limit('username', `username ${username}`, 10 * loginAttempts),
+            limit('address', `address ${address}`, 10 * loginAttempts),
+            ...(network === undefined ? [] : [limit('network', `network ${network}`, 100 * loginAttempts)])
+          ]
+    )
+    const limits = [pair, ...others]
+    const full = await takeAttempts(attempts, limits, now, loginWindowSeconds)
+    if (full === undefined) {
+      const keys = limits.map(({ key }) => key)
+      return {
+        known,
+        succeed: () => attempts.giveBack(keys.slice(1), pair.key, { key: knownKey, until: endOfKnown(now) }),
+        fail: () => attempts.fail(keys),
+        giveBack: () => attempts.giveBack(keys, undefined)
       }
-      const [{ reason } = pair] = limits.filter(({ key }) => full.some(window => window.key === key))
-      events.emit({
-        event: 'login.throttled',
-        ...(client !== undefined && { client }),
-        ...originAlone(origin),
-        reason
-      })
-      // An attempt under way may succeed at any moment and make room.
-      throw tooManyLogins(secondsUntil(endOfFailures(limits, full, now), now))
     }
+    const [{ reason } = pair] = limits.filter(({ key }) => full.some(window => window.key === key))
+    events.emit({ event: 'login.throttled', ...(client !== undefined && { client }), ...originAlone(origin), reason })
+    // An attempt under way may succeed at any moment and make room.
+    throw tooManyLogins(secondsUntil(endOfFailures(limits, full, now), now))
   }
-}
+})
 
-/** By how much the clocks of instances may differ that share a store. */
+/** By so much may a window end later than it should: after a failover the server's clock may be a little behind. */
 const CLOCK_SECONDS = 60
 
 /**

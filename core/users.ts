@@ -62,7 +62,7 @@ export const createUserUseCases = (
     work: (username: string) => Promise<boolean>
   ): Promise<void> => {
     const name = usernameOf(username)
-    const user = isText(name, 1, USERNAME_MAX) ? await users.findByUsername(name) : undefined
+    const user = isText(name, USERNAME_MAX) ? await users.findByUsername(name) : undefined
     // `work` is false when the user was removed after the look-up.
     if (user === undefined || !(await work(name))) throw new DomainError('not_found', 'no user has this username')
     events.emit({ event, user: user.id })
@@ -145,7 +145,7 @@ export const requireUsername = (username: string): string =>
  */
 export const normalizeCredentials = ({ username, password }: Credentials): Credentials | undefined => {
   const normalized = { username: usernameOf(username), password: passwordOf(password) }
-  const isPossible = isText(normalized.username, 1, USERNAME_MAX) && isText(normalized.password, 1, PASSWORD_MAX)
+  const isPossible = isText(normalized.username, USERNAME_MAX) && isText(normalized.password, PASSWORD_MAX)
   return isPossible ? normalized : undefined
 }
 

@@ -1,5 +1,5 @@
 import { endOfSpent } from '../../core/housekeeping.js'
-import type { AccessToken, Client, Code, Digest, Grant, Token, User } from '../../core/model.js'
+import type { Client, Code, Digest, Grant, Token, User } from '../../core/model.js'
 import type { Spend } from '../../core/ports.js'
 
 export interface UserRow {
@@ -146,13 +146,6 @@ export const copyToken = (token: Token, grant = copyGrant(token.grant)): Token =
   issuedAt: copyDate(token.issuedAt),
   expiresAt: copyDate(token.expiresAt),
   refreshExpiresAt: token.refreshExpiresAt && copyDate(token.refreshExpiresAt)
-})
-
-export const copyAccess = ({ token, grant: { grant } }: TokenRow): AccessToken => ({
-  grantId: grant.id,
-  scopes: [...token.scopes],
-  issuedAt: copyDate(token.issuedAt),
-  expiresAt: copyDate(token.expiresAt)
 })
 
 export const copyCode = (code: Code, grant = copyGrant(code.grant)): Code => ({

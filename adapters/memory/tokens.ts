@@ -1,5 +1,5 @@
 import type { TokenStore } from '../../core/ports.js'
-import { beginGrant, copyAccess, copySpend, copyToken, isLive, storeToken, type Tables } from './tables.js'
+import { beginGrant, copySpend, copyToken, isLive, storeToken, type Tables } from './tables.js'
 
 export const createTokenStore = (tables: Tables): TokenStore => {
   const { tokensByAccess, tokensByRefresh, withNonce } = tables
@@ -14,7 +14,9 @@ export const createTokenStore = (tables: Tables): TokenStore => {
 
     async findByAccess(digest) {
       const row = tokensByAccess.get(digest)
-      return row === undefined || row.accessEnded || !isLive(row.grant) ? undefined : copyAccess(row)
+      if (row === undefined || row.accessEnded || !isLive(row.grant)) return undefined
+      const { grant, scopes, issuedAt, expiresAt } = copyToken(row.token)
+      return { grantId: grant.id, scopes, issuedAt, expiresAt }
     },
 
     async findByRefresh(digest) {

@@ -25,7 +25,7 @@ interface Waiting<Item, Result> {
 /** Rejects an item that has waited too long. True if it did so. */
 const rejectIfLate = ({ askedAt, reject }: Pick<Waiting<unknown, never>, 'askedAt' | 'reject'>): boolean => {
   if (performance.now() - askedAt < LIMITS.call) return false
-  reject(unavailable(new StatementError(`waited for ${LIMITS.call} ms to be sent`, undefined)))
+  reject(unavailable(new StatementError(`waited for ${LIMITS.call} ms to be sent`)))
   return true
 }
 

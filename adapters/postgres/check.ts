@@ -24,7 +24,7 @@ export const createCheck = ({ probe }: Pick<Driver, 'probe'>, now = () => perfor
     if (readOnly === true) throw unavailable(new StatementError('the database takes no writes', '25006'))
     if (isPending !== false || absent !== '') {
       const message = `the database lacks its schema, or a part of it (the search path is ${searchPath})`
-      throw unavailable(new StatementError(message, undefined))
+      throw unavailable(new StatementError(message))
     }
   }
   let latest: { readonly begunAt: number; readonly outcome: Promise<void> } | undefined

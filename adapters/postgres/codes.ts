@@ -1,10 +1,10 @@
 import { getTableColumns } from 'drizzle-orm'
 import type { CodeStore, StoredCode } from '../../core/ports.js'
 import type { Driver } from './connection/driver.js'
-import { BEGIN_GRANT, BEHIND_GRANT, beginGrant, grant } from './grants.js'
+import { createBeginning, grant } from './grants.js'
 import type { Lookups } from './lookups.js'
 import { codes, grants } from './schema.js'
-import { anyRow, bytes, joined, mapped, requested, type Selection, selection } from './sql.js'
+import { anyRow, bytes, joined, mapped, type Selection, selection } from './sql.js'
 import { createSpending } from './tokens.js'
 
 const { grantId: _grantId, ...found } = getTableColumns(codes)
@@ -14,14 +14,6 @@ const code: Selection<StoredCode> = mapped(
   joined(grant, selection({ ...found, endedAt: grants.revokedAt })),
   ([grant, { endedAt, ...code }]) => ({ grant, ended: endedAt !== undefined, ...code })
 )
-
-const login = requested(issued, BEHIND_GRANT)
-
-const INSERT = `
-with ${BEGIN_GRANT}
-insert into code (grant_id, ${login.names})
-select begun.id, ${login.values} from begun, ${login.from}
-returning true`
 
 const REDEMPTION = {
   columns: { spent: codes.digest },
@@ -44,12 +36,10 @@ where code.digest = $1 and code.grant_id = held.id and not spent
 returning true`
 
 export const createCodeStore = ({ query }: Pick<Driver, 'query'>, lookups: Lookups): CodeStore => {
+  const begin = createBeginning(query, 'code', issued)
   const redeem = createSpending(query, REDEMPTION)
   return {
-    async insert(code, generation) {
-      const values = [...beginGrant(code.grant, generation, code.expiresAt), ...login.lists([code])]
-      return anyRow(query(INSERT, values))
-    },
+    insert: (code, generation) => begin(code, generation, code.expiresAt),
 
     find: lookups.create({
       group: 'token request',

@@ -41,28 +41,26 @@ export type Inspection = Awaited<ReturnType<Database['inspect']>>
  */
 export const openServer = async (url: string, options: Partial<ServerOptions> & Observer = {}) => {
   const { pool = 10, prepare = true } = options
-  // Imported when it is needed, so that the start of a service does not load a client that the service does not use.
-  const { connectServer } = await import('./connection/server.js')
-  return databaseOn(connectServer(url, { ...options, pool, prepare }), options)
+  return databaseOn(await connect(url, { ...options, pool, prepare }), options)
 }
+
+// Imported when it is needed, so that the start of a service does not load a client that the service does not use.
+const connect = async (url: string, options: ServerOptions): Promise<Driver> =>
+  (await import('./connection/server.js')).connectServer(url, options)
 
 /**
  * Opens a database in the embedded engine. Rejects with a {@link FolderError} when the folder cannot be used, and with
  * a {@link FolderInUseError} when another process uses it.
  */
-export const openEmbedded = async (folder: string, observer: Observer = {}) => {
-  return databaseOn(await openFolder(folder, observer.onStatement), observer)
-}
+export const openEmbedded = async (folder: string, observer: Observer = {}) =>
+  databaseOn(await openFolder(folder, observer.onStatement), observer)
 
 /** Where a copy goes: a folder for an embedded database, or a server. */
 export type CopyTarget = { readonly folder: string } | ({ readonly url: string } & Partial<ServerOptions>)
 
 /** Opens the target of a copy. */
 const openTarget = async (target: CopyTarget): Promise<Driver> => {
-  if ('url' in target) {
-    const { connectServer } = await import('./connection/server.js')
-    return connectServer(target.url, { ...target, pool: 1, prepare: true })
-  }
+  if ('url' in target) return connect(target.url, { ...target, pool: 1, prepare: true })
   return openFolder(target.folder).catch((error: unknown) => {
     if (!(error instanceof FolderInUseError)) throw error
     throw new FolderError(`the folder ${target.folder} is the source, or in use by another process`)

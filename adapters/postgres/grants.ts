@@ -1,13 +1,13 @@
 import { getTableColumns } from 'drizzle-orm'
 import type { Grant, OpenLogin } from '../../core/model.js'
 import type { GrantStore } from '../../core/ports.js'
-import type { Driver, Value } from './connection/driver.js'
+import type { Driver, Run } from './connection/driver.js'
 import { hadNoEffect } from './connection/errors.js'
 import { LIMITS } from './connection/limits.js'
 import { END_OF_SPENT, pauseSince, removeGrants, removeSpent } from './long-writes.js'
 import type { Lookups } from './lookups.js'
 import { grants, tokens, users } from './schema.js'
-import { anyRow, joined, mapped, readAll, requested, type Selection, selection } from './sql.js'
+import { anyRow, type Columns, joined, mapped, readAll, requested, type Selection, selection } from './sql.js'
 
 const { revokedAt: _revokedAt, ...begun } = getTableColumns(grants)
 const { sweepAt: _sweepAt, ...found } = begun
@@ -20,15 +20,12 @@ const { names, values } = requested(begun)
 /** Stands for none. No user has it, so only a grant without a user begins with it. */
 const NO_GENERATION = -1
 
-/** The number of the first parameter behind those of {@link beginGrant}. */
-export const BEHIND_GRANT = rows.next
-
 /**
  * Begins a grant: the first of the two steps that store a login; `begun` has its id. It locks the user, if there is one, and
  * the client. A concurrent statement that ends the user's grants or removes the user or the client either waits and then
  * sees this grant, or came first: then this statement sees its effect and begins no grant.
  */
-export const BEGIN_GRANT = `login as (
+const BEGIN_GRANT = `login as (
   select * from ${rows.from}
 ), present_user as (
   select from "user" u, login where u.id = login."userId" and u.generation = login.generation for share of u
@@ -42,9 +39,20 @@ export const BEGIN_GRANT = `login as (
   returning id
 )`
 
-/** The first parameters of {@link BEGIN_GRANT}. `sweepAt`: when the first code or token of the grant has expired. */
-export const beginGrant = (grant: Grant, generation: number | undefined, sweepAt: Date): readonly Value[] =>
-  rows.lists([{ ...grant, sweepAt, generation: generation ?? NO_GENERATION }])
+/** Returns what begins a grant and stores its first code or token, both or neither. `sweepAt`: when that has expired. */
+export const createBeginning = <Stored extends Columns>(query: Run, table: 'code' | 'token', columns: Stored) => {
+  const { names, from, values, lists } = requested(columns, rows.next)
+  const statement = `
+with ${BEGIN_GRANT}
+insert into ${table} (grant_id, ${names})
+select begun.id, ${values} from begun, ${from}
+returning true`
+  type First = Parameters<typeof lists>[0][number] & { readonly grant: Grant }
+  return (first: First, generation: number | undefined, sweepAt: Date): Promise<boolean> => {
+    const login = rows.lists([{ ...first.grant, sweepAt, generation: generation ?? NO_GENERATION }])
+    return anyRow(query(statement, [...login, ...lists([first])]))
+  }
+}
 
 const openLogin: Selection<OpenLogin> = mapped(
   joined(grant, selection({ refreshedAt: tokens.issuedAt })),

@@ -86,10 +86,9 @@ type Owner = 'client_id' | 'user_id'
 const pick = (owner: Owner): string =>
   `select id::text from "grant" where ${owner} = $1 limit ${GRANTS} for update skip locked`
 
-const revoke = (owner: Owner): string =>
-  counting(`
+const REVOKE = counting(`
   update "grant" set revoked_at = $2 where id = any (array(
-    select id from "grant" where ${owner} = $1 and revoked_at is null limit ${GRANTS} for no key update skip locked
+    select id from "grant" where user_id = $1 and revoked_at is null limit ${GRANTS} for no key update skip locked
   ))`)
 
 /**
@@ -105,9 +104,9 @@ export const removeGrantsInPieces = ({ transaction }: Pick<Driver, 'transaction'
     })
   )
 
-/** Ends the grants of a client or a user, except for a few, which the caller's own statement must end. */
-export const revokeGrantsInPieces = (query: Run, owner: Owner, id: string | number, at: Date): Promise<void> =>
-  inPieces(async () => (await countOf(query(revoke(owner), [id, at]))) === GRANTS)
+/** Ends the grants of a user, except for a few, which the caller's own statement must end. */
+export const revokeGrantsInPieces = (query: Run, userId: number, at: Date): Promise<void> =>
+  inPieces(async () => (await countOf(query(REVOKE, [userId, at]))) === GRANTS)
 
 /**
  * A single statement over 200,000 grants would hold their locks for seven seconds, and every refresh in a batch with a

@@ -4,21 +4,10 @@ import type { AccessToken, Digest, Token } from '../../core/model.js'
 import type { RefreshToken, TokenStore } from '../../core/ports.js'
 import { inBatches } from './batches.js'
 import type { Driver, Run } from './connection/driver.js'
-import { BEGIN_GRANT, BEHIND_GRANT, beginGrant, grant } from './grants.js'
+import { createBeginning, grant } from './grants.js'
 import type { Lookups } from './lookups.js'
 import { grants, tokens } from './schema.js'
-import {
-  anyRow,
-  bytes,
-  type Columns,
-  counting,
-  countOf,
-  joined,
-  mapped,
-  requested,
-  type Selection,
-  selection
-} from './sql.js'
+import { bytes, type Columns, counting, countOf, joined, mapped, requested, type Selection, selection } from './sql.js'
 
 const { grantId, revokedAt: _revokedAt, spentAt, nonce, ...issued } = getTableColumns(tokens)
 const { scopes, issuedAt, expiresAt } = issued
@@ -43,14 +32,6 @@ const refresh: Selection<RefreshToken> = mapped(
 const IS_LIVE = `token.spent_at is null and token.revoked_at is null and (
   select revoked_at from "grant" where id = token.grant_id and revoked_at is not null
 ) is null`
-
-const login = requested(issued, BEHIND_GRANT)
-
-const INSERT = `
-with ${BEGIN_GRANT}
-insert into token (grant_id, ${login.names})
-select begun.id, ${login.values} from begun, ${login.from}
-returning true`
 
 /** What is spent, further values by the names of {@link Spending.columns}, and the token that is stored. */
 type Spend = Token & Readonly<Record<string, unknown>> & { readonly spent: Digest }
@@ -120,13 +101,10 @@ const ERASE_NONCES = counting(`
   )`)
 
 export const createTokenStore = ({ query }: Pick<Driver, 'query'>, lookups: Lookups): TokenStore => {
+  const begin = createBeginning(query, 'token', issued)
   const rotate = createSpending(query, ROTATION)
   return {
-    async insert(token, generation) {
-      const sweepAt = latest(token.expiresAt, token.refreshExpiresAt)
-      const values = [...beginGrant(token.grant, generation, sweepAt), ...login.lists([token])]
-      return anyRow(query(INSERT, values))
-    },
+    insert: (token, generation) => begin(token, generation, latest(token.expiresAt, token.refreshExpiresAt)),
 
     findByAccess: lookups.create({
       group: 'read',

@@ -52,15 +52,10 @@ export const createUserStore = ({ query, transaction }: Driver, lookups: Lookups
     type: 'text'
   })
 
-  const endEveryGrant = async (
-    username: string,
-    at: Date,
-    password?: PasswordHash,
-    verified?: VerifiedUser
-  ): Promise<boolean> => {
+  const endEveryGrant = async (username: string, at: Date, password?: PasswordHash, verified?: VerifiedUser) => {
     const found = await findByUsername(username)
     if (verified && (found?.id !== verified.id || found.generation !== verified.generation)) return false
-    if (found !== undefined) await revokeGrantsInPieces(query, 'user_id', found.id, at)
+    if (found !== undefined) await revokeGrantsInPieces(query, found.id, at)
     // Not patient: somebody waits for the answer, and others for the connection.
     return transaction({ name: 'user.revoke' }, async run => {
       const { hash = null, salt = null } = password ?? {}

@@ -1,4 +1,4 @@
-import { DomainError, type PresentedCredentials, refusals } from '../../core/index.js'
+import { type PresentedCredentials, refusals } from '../../core/index.js'
 import type { Form } from './bodies/forms.js'
 import { otherSite } from './refusals.js'
 
@@ -30,16 +30,14 @@ export const clientRefusals = {
   otherSite,
   unauthenticated: refusals.unauthenticated,
   malformedCredentials: refusals.malformedCredentials,
-  twiceAuthenticated: () =>
-    new DomainError(
-      'invalid_request',
-      'the client authenticates both in the header and in the body: send its secret in one of them'
-    ),
-  contradictingId: () =>
-    new DomainError(
-      'invalid_request',
-      'client_id contradicts the header: send the same id in both, or client_id in neither'
-    ),
+  twiceAuthenticated: refusals.refusal(
+    'invalid_request',
+    'the client authenticates both in the header and in the body: send its secret in one of them'
+  ),
+  contradictingId: refusals.refusal(
+    'invalid_request',
+    'client_id contradicts the header: send the same id in both, or client_id in neither'
+  ),
   invalidClient: refusals.invalidClient
 }
 

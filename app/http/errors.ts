@@ -122,12 +122,12 @@ const noRoute = (request: FastifyRequest): HttpError => {
 }
 
 /** Says which value does not match its schema, and why. The message names keys of the schema, but no sent value. */
-export const describeInvalid = (errors: readonly FastifySchemaValidationError[], part: string): DomainError =>
-  new DomainError('invalid_input', errors.map(error => describe(error, part)).join(', '))
+export const describeInvalid = (errors: readonly FastifySchemaValidationError[]): DomainError =>
+  new DomainError('invalid_input', errors.map(describe).join(', '))
 
-const describe = (error: FastifySchemaValidationError, part: string): string => {
+const describe = (error: FastifySchemaValidationError): string => {
   const { keyword, instancePath, params, message } = error
-  const value = instancePath === '' ? `the ${part}` : instancePath.slice(1).replaceAll('/', '.')
+  const value = instancePath === '' ? 'the body' : instancePath.slice(1).replaceAll('/', '.')
   switch (keyword) {
     case 'required':
       return `${value} has no ${params.missingProperty}: add it`

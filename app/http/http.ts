@@ -190,7 +190,7 @@ export const createHttp = ({
     }
     reply.headers(headers)
     if (doubt !== undefined) return done(doubt)
-    if (!isInTime) return done(tooLate(reply.request.routeOptions.config.whenLate))
+    if (!isInTime) return done(tooLate(request.routeOptions.config.whenLate))
     const fault = faultInHead(request.raw)
     if (fault !== undefined) return done(fault)
     if (NO_ROUTE.test(request.url)) return done(noSuchPath())

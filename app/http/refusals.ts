@@ -1,4 +1,4 @@
-import { DomainError, type ErrorCode, refusals } from '../../core/index.js'
+import { DomainError, refusals } from '../../core/index.js'
 import { HttpError, MALFORMED } from './errors.js'
 
 // What a request is refused with before its endpoint judges it. The OpenAPI document shows these very errors, under the
@@ -9,9 +9,8 @@ export type Refusals = Readonly<Record<string, () => Error>>
 
 const ofHttp = (status: number, message: string) => (): HttpError => new HttpError(status, message)
 /** A refusal for length, which a page shows as a link or a form that is too long. */
-const tooLong = (message: string) => (): DomainError =>
-  new DomainError('invalid_request', message, { fault: 'too_long' })
-const ofDomain = (code: ErrorCode, message: string) => (): DomainError => new DomainError(code, message)
+const tooLong = (message: string) => refusals.faultyLink('too_long', message)
+const ofDomain = refusals.refusal
 /** What Fastify itself throws, which errors.ts puts into words. */
 const ofFastify = (statusCode: number) => (): Error => Object.assign(new Error(), { statusCode })
 

@@ -25,20 +25,17 @@ export const registerFirstClient = async (
     secret: { generate: true },
     redirectUris: [`http://127.0.0.1:${port}/callback`],
     allowedScopes,
-    name: 'Local trial',
-    requirePkce: false
+    name: 'Local trial'
   })
   const docsRedirectUri = `${publicUrl}/docs/callback`
   const docsMaySignIn = isRedirectUri(docsRedirectUri)
   if (docsMaySignIn) {
     await useCases.addClient({
       id: 'docs',
-      secret: undefined,
       redirectUris: [docsRedirectUri],
       allowedScopes,
       grantTypes: ['authorization_code'],
-      name: 'API documentation',
-      requirePkce: true
+      name: 'API documentation'
     })
   }
   const asked = allowedScopes.join(' ')

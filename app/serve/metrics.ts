@@ -27,15 +27,8 @@ interface Watched extends Pick<Composition, 'hashesWaiting'>, Pick<ProcessLog, '
 /** Less than the second within which a worker answers. */
 const CHECK_MILLISECONDS = 800
 
-const isUp = (check: () => Promise<void>): Promise<boolean> => {
-  const answered = new AbortController()
-  const checked = check().then(
-    () => true,
-    () => false
-  )
-  const late = sleep(CHECK_MILLISECONDS, false, { signal: answered.signal }).catch(() => false)
-  return Promise.race([checked, late]).finally(() => answered.abort())
-}
+const isUp = (check: () => Promise<void>): Promise<boolean> =>
+  Promise.race([check().then(() => true), sleep(CHECK_MILLISECONDS, false, { ref: false })]).catch(() => false)
 
 /** Methods that routes have. Any other one is `other`, so that callers cannot make new labels. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'])

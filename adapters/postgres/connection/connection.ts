@@ -22,18 +22,16 @@ interface ConnectionOptions extends Pick<Observer, 'onStatement'> {
  * belongs to.
  */
 export interface Connection extends HostConnection {
-  /** Rejects when no host is good enough. */
-  readonly opened: Promise<unknown>
   /**
    * Rejects with the driver's own error. After `silence`, in milliseconds, without an answer, the connection counts as
    * dead; {@link LIMITS} has the usual time.
    */
   run(text: string, values: readonly Value[], silence?: number): Promise<unknown[][]>
   /**
-   * Lets statements be planned anew where their plans are old. Outside transactions: inside, the isolation level could no
-   * longer be set.
+   * Resolves once the connection is open, and lets statements be planned anew where their plans are old. Outside
+   * transactions: inside, the isolation level could no longer be set. Rejects when no host is good enough.
    */
-  renewPlans(): Promise<void>
+  ready(): Promise<void>
   /** Waits for the running statement, at most a second, and ends the connection. */
   end(): Promise<void>
 }
@@ -71,11 +69,7 @@ export const openConnection = (hosts: Hosts, options: ConnectionOptions): Connec
     plansEndAt = performance.now() + PLAN_LIFETIME
     return opened
   }
-  const send = async (
-    text: string,
-    values: readonly Value[],
-    silence: number = LIMITS.silence
-  ): Promise<unknown[][]> => {
+  const send: Connection['run'] = async (text, values, silence = LIMITS.silence) => {
     const { client, address } = await opening
     return new Promise((resolve, reject) => {
       if (ended.signal.aborted) return reject(connectionLost())
@@ -109,7 +103,6 @@ export const openConnection = (hosts: Hosts, options: ConnectionOptions): Connec
   const opening = open()
   opening.catch(drop)
   const connection: Connection = {
-    opened: opening,
     get lost() {
       return ended.signal.aborted
     },
@@ -117,7 +110,8 @@ export const openConnection = (hosts: Hosts, options: ConnectionOptions): Connec
       return running === undefined
     },
     run: send,
-    async renewPlans() {
+    async ready() {
+      await opening
       if (!prepare || performance.now() <= plansEndAt) return
       plansEndAt = performance.now() + PLAN_LIFETIME
       await send(DISCARD_PLANS, [])

@@ -11,7 +11,7 @@ export class StatementError extends Error {
   /** The SQLSTATE, or the client's own code. */
   readonly code: string | undefined
 
-  constructor(message: string, code: string | undefined) {
+  constructor(message: string, code?: string) {
     super(message)
     this.code = code
   }

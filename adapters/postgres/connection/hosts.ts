@@ -55,8 +55,7 @@ export const createHosts = (url: string, options: HostsOptions) => {
     target,
     tls: options.tls ?? { mode: readParameter(url, 'sslmode', SSL_MODES) ?? 'prefer' },
     /** How long an attempt at a host may take. */
-    connectMilliseconds:
-      options.connectTimeoutSeconds === undefined ? LIMITS.connect : options.connectTimeoutSeconds * 1000,
+    connectMilliseconds: (options.connectTimeoutSeconds ?? LIMITS.connect / 1000) * 1000,
     /** The order in which they are to be tried: as they were given, but those that failed come last, the latest last. */
     inOrder: () => order,
     failed,

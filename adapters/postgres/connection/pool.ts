@@ -79,8 +79,7 @@ export const createPool = (size: number, open: () => Connection) => {
       const until = performance.now() + call.milliseconds
       const connection = hasConnectionFor(name) ? claim(name) : await waitForConnection(call, until)
       try {
-        await connection.opened
-        await connection.renewPlans()
+        await connection.ready()
         if (performance.now() >= until) throw tooLate()
         // Not after a lost connection: the work may have taken effect.
         const result = await retrying(isRolledBack, () => work(connection))

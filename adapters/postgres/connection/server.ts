@@ -48,7 +48,7 @@ export const connectServer = (url: string, options: ServerOptions): Driver => {
       return work(connection)
     }
     return within(call.milliseconds, pool.use(call, begin), () =>
-      begun ? unavailable(new StatementError(`no answer within ${call.milliseconds} ms`, undefined)) : tooLate()
+      begun ? unavailable(new StatementError(`no answer within ${call.milliseconds} ms`)) : tooLate()
     ).catch((error: unknown) => {
       noteWait()
       throw translate(error)

@@ -23,8 +23,8 @@ export const openFolder = async (folder: string, onStatement?: Observer['onState
       (engine: Engine, on: Engine | Transaction = engine): Run =>
       async (text, values) => {
         const sentAt = performance.now()
-        const { rows } = await translated(engine, () => on.query<unknown[]>(text, [...values], OPTIONS))
-        onStatement?.((performance.now() - sentAt) / 1000)
+        const sent = translated(engine, () => on.query<unknown[]>(text, [...values], OPTIONS))
+        const { rows } = await sent.finally(() => onStatement?.((performance.now() - sentAt) / 1000))
         return rows
       }
     const run: Run = async (text, values) => runOn(await current())(text, values)
@@ -133,7 +133,7 @@ const openEngine = async (dataDir: string) => {
       setTimeout(() => {
         restarting = undefined
       }, RESTART_MILLISECONDS).unref()
-      throw unavailable(new StatementError(messageOf(error), undefined))
+      throw unavailable(new StatementError(messageOf(error)))
     }
   }
   return {
@@ -191,8 +191,6 @@ const translated = async <T>(engine: Engine, work: () => Promise<T>): Promise<T>
   try {
     return await work()
   } catch (error) {
-    throw engine.crashed
-      ? unavailable(new StatementError('the embedded database has crashed', undefined))
-      : translate(error)
+    throw engine.crashed ? unavailable(new StatementError('the embedded database has crashed')) : translate(error)
   }
 }

@@ -114,11 +114,7 @@ export const isCluster = (path: string): boolean => {
   const stats = lstatSync(path, { throwIfNoEntry: false })
   if (stats === undefined) return false
   if (!stats.isDirectory()) throw new FolderError(`${path} is no folder; ${REPAIR}`)
-  if (readdirSync(path).length === 0) {
-    throw new FolderError(
-      `the folder ${path} is empty; remove it, and restore a backup or start with an empty database`
-    )
-  }
+  if (readdirSync(path).length === 0) throw new FolderError(`the folder ${path} is empty; ${REPAIR}`)
   const missing = PARTS.filter(part => !existsSync(join(path, part)))
   if (missing.length > 0) {
     throw new FolderError(`the folder ${path} is no whole database, as it lacks ${missing.join(', ')}; ${REPAIR}`)

@@ -94,7 +94,7 @@ const responses = (
 export const schemaRefusals = (schema: TObject): Refusals => {
   const invalid = (keyword: string, params: Record<string, string>, instancePath = '') => {
     const error = { keyword, instancePath, schemaPath: '', params, message: '', parentSchema: schema }
-    return () => describeInvalid([error], 'body')
+    return () => describeInvalid([error])
   }
   const ofProperty = ([name, { type, ...property }]: [string, TSchema]): Refusals => {
     const required: readonly string[] = Object(schema).required

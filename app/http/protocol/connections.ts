@@ -132,5 +132,5 @@ export const whenOver = ({ request, raw }: FastifyReply, callback: () => void): 
 export const hasLeft = ({ writableEnded }: ServerResponse, { raw }: Pick<FastifyRequest, 'raw'>): boolean =>
   !writableEnded || (!raw.complete && raw.socket.readableEnded)
 
-/** nginx's status for a client that left before its answer: what logs and figures have for it. */
+/** nginx's status for a client that left before its answer: what logs and metrics have for it. */
 export const CLIENT_LEFT = 499

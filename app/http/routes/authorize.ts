@@ -18,17 +18,13 @@ type AuthorizeUseCases = Pick<UseCases, 'resolveRedirect' | 'judgeRequest' | 'au
 
 const MOST_STATE_BYTES = 4096
 
-const stateTooLong = (): DomainError =>
-  new DomainError('invalid_request', `state is longer than ${MOST_STATE_BYTES} bytes: send a shorter one`, {
-    fault: 'too_long'
-  })
-const formAgainstLink = (): DomainError =>
-  new DomainError('invalid_request', 'the form and the link contradict each other', { fault: 'contradictory' })
-
-const tokenRequest = (): DomainError =>
-  new DomainError('invalid_request', 'a code was sent to the login page: send it to the token endpoint, /auth/token', {
-    fault: 'token_request'
-  })
+const { faultyLink } = refusals
+const stateTooLong = faultyLink('too_long', `state is longer than ${MOST_STATE_BYTES} bytes: send a shorter one`)
+const formAgainstLink = faultyLink('contradictory', 'the form and the link contradict each other')
+const tokenRequest = faultyLink(
+  'token_request',
+  'a code was sent to the login page: send it to the token endpoint, /auth/token'
+)
 
 const parameters = {
   client_id: text('The id of a registered client that has a redirect URI.', 'shop'),

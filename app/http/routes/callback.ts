@@ -1,4 +1,4 @@
-import { couldBeIssued, DomainError } from '../../../core/index.js'
+import { couldBeIssued, refusals } from '../../../core/index.js'
 import { parseForm, queryString, requireShort } from '../bodies/forms.js'
 import type { Http } from '../http.js'
 import { authorizationAnswer, language as languageHeader, pageAnswer } from '../openapi/oauth.js'
@@ -9,8 +9,7 @@ import { pageRoutes } from '../pages/page-routes.js'
 import { pageRefusals, queryRefusals } from '../refusals.js'
 import { shellWord } from '../trial.js'
 
-const neitherCodeNorError = (): DomainError =>
-  new DomainError('invalid_request', 'the link has neither a code nor an error')
+const neitherCodeNorError = refusals.refusal('invalid_request', 'the link has neither a code nor an error')
 
 const operation: Operation = {
   operationId: 'showCode',

@@ -155,7 +155,7 @@ async function* piecesOf(reply: FastifyReply, first: readonly Hero[], others: As
   yield Buffer.from(`[${jsonItems(first)}`)
   for await (const heroes of others) {
     await setImmediate()
-    // A list that nobody waits for any more would go on to take memory without having a place.
+    // Nobody waits for this list any more, and until it ends another waits for its permit.
     if (reply.raw.closed) break
     if (heroes.length > 0) yield Buffer.from(`,${jsonItems(heroes)}`)
   }

@@ -5,12 +5,11 @@ import { createPool } from '../../../../adapters/postgres/connection/pool.js'
 
 t.test('a thousand calls whose time is over do not hold up the one behind them', async t => {
   const connection: Connection = {
-    opened: Promise.resolve(),
     lost: false,
     idle: true,
     drop() {},
     run: async () => [],
-    async renewPlans() {},
+    async ready() {},
     async end() {}
   }
   const pool = createPool(1, () => connection)

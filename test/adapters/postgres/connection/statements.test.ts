@@ -246,7 +246,7 @@ t.test('what was planned for an empty table is planned anew once the table has r
   t.notOk((await planOf(JOIN)).includes(BY_KEY), 'a join reads the whole table')
   await sql`insert into item select i, i from generate_series(1, 1000) i`
   const { restore } = moveOn(t)
-  await connection.renewPlans()
+  await connection.ready()
   restore()
   t.ok((await planOf(JOIN)).includes(BY_KEY))
   t.same(await connection.run(JOIN, ['{7}']), [[7]])

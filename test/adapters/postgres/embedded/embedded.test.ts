@@ -209,7 +209,7 @@ t.test('an empty folder and a file in the place of the database are refused', as
     await t.rejects(openEmbedded(join(data, name)), { name: 'FolderError', message })
     t.strictSame(readdirSync(join(data, name)).toSorted(), ['lock', ...(name === 'lock' ? [] : ['postgres'])])
   }
-  await refused('empty', /^the folder .*postgres is empty; remove it, and restore a backup or start/)
+  await refused('empty', /^the folder .*postgres is empty; move it away, and restore a backup or start/)
   await refused('file', /^.*postgres is no folder; move it away, and restore a backup/)
   await refused('lock', /^the folder .*lock cannot be used: E/)
 })
