@@ -65,22 +65,24 @@ update attempt set failures = least(locked.failures + 1, locked.count)
 from locked where attempt.key = locked.key
 returning ${WITHOUT_FLUSH}`
 
-/**
- * Takes one attempt back from each of $1, and all from $2. A row whose count would be 0 is removed. Stores what is
- * known, if anything.
- */
-const GIVE_BACK = `
+/** Takes one attempt back from each of $1, and all from $2. A row whose count would be 0 is removed. */
+const giveBack = (further = ''): string => `
 with wanted as (select unnest($1::bytea[] || $2::bytea) as key), ${LOCKED}, removed as (
   delete from attempt using locked where attempt.key = locked.key and (locked.key = $2 or locked.count <= 1)
 ), given as (
   update attempt set count = locked.count - 1
   from locked where attempt.key = locked.key and locked.key is distinct from $2 and locked.count > 1
-), known as (
+)${further}
+select ${WITHOUT_FLUSH}`
+
+const GIVE_BACK = giveBack()
+
+/** Stores a known login as well. */
+const SUCCEED = giveBack(`, known as (
   insert into known_login (${knownRows.names}) select ${knownRows.values} from ${knownRows.from}
   on conflict (key) do update set known_until = excluded.known_until
   where known_login.known_until < excluded.known_until
-)
-select ${WITHOUT_FLUSH}`
+)`)
 
 // An array and no `in`: a plan for all values does not know the limit, and for `in` it would read the whole table to
 // join it.
@@ -112,8 +114,8 @@ export const createAttemptStore = ({ query }: Pick<Driver, 'query'>, lookups: Lo
   },
 
   async giveBack(counted, cleared, known) {
-    const lists = knownRows.lists(known === undefined ? [] : [known])
-    await query(GIVE_BACK, [keyList(counted), cleared === undefined ? null : bytes(cleared), ...lists])
+    const values = [keyList(counted), cleared === undefined ? null : bytes(cleared)]
+    await (known === undefined ? query(GIVE_BACK, values) : query(SUCCEED, [...values, ...knownRows.lists([known])]))
   },
 
   findKnown: lookups.create({

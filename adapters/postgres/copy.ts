@@ -35,8 +35,9 @@ export interface CopyOptions {
  * refuse it. Rejects when the target is the source, has rows, or carries a mark, and when a later version has migrated the
  * source; then nothing changes.
  */
-export const copyAll = (source: Driver, target: Driver, options: CopyOptions): Promise<readonly CopiedTable[]> =>
-  source.transaction({ name: 'copy', patient: true, milliseconds: LIMITS.copy }, async read => {
+export const copyAll = (source: Driver, target: Driver, options: CopyOptions): Promise<readonly CopiedTable[]> => {
+  let copied: readonly CopiedTable[] | undefined
+  const copy = async (read: Run) => {
     // Before the first query: later the level cannot be changed.
     await read('set transaction isolation level repeatable read, read only', [])
     // Nothing is read while the target stores a batch.
@@ -46,8 +47,14 @@ export const copyAll = (source: Driver, target: Driver, options: CopyOptions): P
     if ((await readState(read)).later) throw new Error('a later version has migrated the source: copy it with that one')
     const mark = COPY_MARK + randomUUID()
     await prepare(target, mark, options.again).catch(because('the target cannot be used'))
-    return copyRows(read, target, mark, options).catch(because('the copy is not whole, and --again begins it anew'))
-  })
+    const copying = copyRows(read, target, mark, options)
+    copied = await copying.catch(because('the copy is not whole, and --again begins it anew'))
+    return copied
+  }
+  const ended = source.transaction({ name: 'copy', patient: true, milliseconds: LIMITS.copy }, copy)
+  // Once all is copied, nothing depends on how the source's transaction ends, which has only read.
+  return ended.catch((error: unknown) => copied ?? Promise.reject(error))
+}
 
 const because =
   (what: string) =>
@@ -90,12 +97,17 @@ const makeEmpty = async (run: Run, again: boolean): Promise<void> => {
 const copyRows = async (read: Run, target: Driver, mark: string, { onBatch }: CopyOptions) => {
   const copied: CopiedTable[] = []
   for (const table of COPIED) copied.push(await copyTable(read, target, table, onBatch))
-  await patiently(target, async run => {
+  const finish = patiently(target, async run => {
     // Until autovacuum comes by, statements would be planned for tables without rows.
     await run(`analyze ${TABLES.map(name => `"${name}"`).join()}`, [])
-    const removed = await run(`delete from ${RECORD} where hash = $1 returning true`, [mark])
-    if (removed.length === 0) throw new Error('another copy into the target has begun meanwhile')
+    return (await run(`delete from ${RECORD} where hash = $1 returning true`, [mark])).length > 0
   })
+  const isWhole = await finish.catch(async (error: unknown) => {
+    // Where the connection was lost, the target knows whether this had an effect.
+    if ((await target.query(`select from ${RECORD} where hash = $1`, [mark])).length > 0) throw error
+    return true
+  })
+  if (!isWhole) throw new Error('another copy into the target has begun meanwhile')
   return copied
 }
 

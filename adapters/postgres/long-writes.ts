@@ -86,25 +86,29 @@ type Owner = 'client_id' | 'user_id'
 const pick = (owner: Owner): string =>
   `select id::text from "grant" where ${owner} = $1 limit ${GRANTS} for update skip locked`
 
+/** Has a row where these grants have more tokens than one transaction removes. */
+const HAVE_MANY = `select from token where grant_id = any ($1::uuid[]) offset ${TOKENS} limit 1`
+
 const REVOKE = counting(`
   update "grant" set revoked_at = $2 where id = any (array(
     select id from "grant" where user_id = $1 and revoked_at is null limit ${GRANTS} for no key update skip locked
-  ))`)
+  )) and exists (select from "grant" where user_id = $1 and revoked_at is null offset ${GRANTS - 1} limit 1)`)
 
 /**
- * Removes the grants of a client or a user, with every code and token, except for a few, which the caller's own
- * statement must remove.
+ * Removes the grants of a client or a user, with every code and token, as long as there are too many for one transaction. The
+ * rest is left to the caller's own statement, so that it goes with its owner or stays.
  */
 export const removeGrantsInPieces = ({ transaction }: Pick<Driver, 'transaction'>, owner: Owner, id: string | number) =>
   inPieces(() =>
     transaction({ name: 'grant.remove' }, async run => {
       const picked = (await run(pick(owner), [id])).flat()
-      const removed = picked.length === 0 || (await removeGrants(run, picked))
-      return !removed || picked.length === GRANTS
+      const isMuch = picked.length === GRANTS || (await run(HAVE_MANY, [`{${picked.join()}}`])).length > 0
+      if (isMuch) await removeGrants(run, picked)
+      return isMuch
     })
   )
 
-/** Ends the grants of a user, except for a few, which the caller's own statement must end. */
+/** Ends the grants of a user as long as there are too many for one transaction. The rest is left to the caller's own. */
 export const revokeGrantsInPieces = (query: Run, userId: number, at: Date): Promise<void> =>
   inPieces(async () => (await countOf(query(REVOKE, [userId, at]))) === GRANTS)
 

@@ -1,5 +1,5 @@
 import type { Driver, Run } from './connection/driver.js'
-import { StatementError } from './connection/errors.js'
+import { hadNoEffect, StatementError } from './connection/errors.js'
 import { ADVISORY_LOCKS } from './long-writes.js'
 
 /**
@@ -71,15 +71,16 @@ export const findNameIndex = async (run: Run): Promise<NameIndexLack | undefined
   }
 }
 
-/** Why there is no index, as far as an error of {@link findNameIndex} tells. */
+/** Why there is no index, as far as an error of {@link findNameIndex} tells. Throws that of a lost connection, which tells nothing. */
 export const lackAfter = (error: unknown): NameIndexLack => {
+  if (!hadNoEffect(error)) throw error
   const { message, cause } = Object(error)
   return { reason: String(cause instanceof StatementError ? cause.message : message), remedy: makeByHand(null) }
 }
 
 /**
  * Makes the index, and the extension that it needs, unless there are so many heroes that it would take long. Resolves with
- * what {@link findNameIndex} finds afterwards, or with why the index could not be made. Never rejects.
+ * what {@link findNameIndex} finds afterwards, or with why the index could not be made. Rejects when the connection is lost.
  */
 export const makeNameIndex = async ({ query, transaction }: Driver): Promise<NameIndexLack | undefined> => {
   const lack = await findNameIndex(query).catch(lackAfter)

@@ -1,3 +1,4 @@
+import postgres from 'postgres'
 import t, { type Test } from 'tap'
 import { createAttemptStore as createMemoryStore } from '../../../adapters/memory/attempts.js'
 import { createAttemptStore } from '../../../adapters/postgres/attempts.js'
@@ -61,6 +62,21 @@ t.test('attempts are counted, given back and cleared as in memory', async t => {
   }
   t.ok(refused > 100, `${refused} were refused`)
   t.ok(counted > 100, `${counted} were counted`)
+})
+
+t.test('an attempt is given back while a table is locked that it does not need', async t => {
+  const url = await migratedDatabase(t)
+  const { stores, close } = await openServer(url)
+  t.teardown(close)
+  const limit = { key: someDigest(), most: 1 }
+  await stores.attempts.take([limit], at(0), 60)
+  const sql = postgres(url, { max: 1, onnotice: () => {} })
+  t.teardown(() => sql.end())
+  await sql.begin(async locked => {
+    await locked`lock table known_login in share mode`
+    await stores.attempts.giveBack([limit.key], undefined)
+  })
+  t.equal(await stores.attempts.take([limit], at(0), 60), undefined)
 })
 
 t.test('an attempt whose windows others begin again and again is answered with unavailable', async t => {

@@ -1,5 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import type { Driver } from '../../../adapters/postgres/connection/driver.js'
+import { StatementError, unavailable } from '../../../adapters/postgres/connection/errors.js'
+import { connectServer } from '../../../adapters/postgres/connection/server.js'
+import { copyAll } from '../../../adapters/postgres/copy.js'
 import { type Database, openEmbedded, openServer } from '../../../adapters/postgres/database.js'
 import { openFolder } from '../../../adapters/postgres/embedded/embedded.js'
 import { TABLES } from '../../../adapters/postgres/migrations.js'
@@ -157,6 +161,46 @@ const createHeldSource = async (t: Test) => {
 const untilFound = async (run: (text: string) => Promise<unknown[][]>, text: string): Promise<void> => {
   while ((await run(text)).length === 0) await sleep(5)
 }
+
+/** A driver whose connection is lost behind a transaction with such a statement: it is committed, and nobody hears of it. */
+const losing = (driver: Driver, statement: string): Driver => ({
+  ...driver,
+  async transaction(options, work) {
+    let isLost = false
+    const result = await driver.transaction(options, run =>
+      work((text, values) => {
+        isLost ||= text.startsWith(statement)
+        return run(text, values)
+      })
+    )
+    if (isLost) throw unavailable(new StatementError('the connection was lost', 'CONNECTION_CLOSED'))
+    return result
+  }
+})
+
+t.test(
+  'a copy that is whole is no failure, although the connection to source or target is lost at its end',
+  async t => {
+    const { url } = await createSource(t, 3)
+    const connect = (url: string): Driver => {
+      const driver = connectServer(url, { pool: 1, prepare: true })
+      t.teardown(driver.close)
+      return driver
+    }
+    for (const [ofSource, ofTarget] of [
+      ['declare', 'nothing'],
+      ['nothing', 'analyze']
+    ] as const) {
+      const target = await createTarget(t)
+      const copied = await copyAll(losing(connect(url), ofSource), losing(connect(target.url), ofTarget), ONCE)
+      t.strictSame(
+        copied.filter(({ rows }) => rows > 0),
+        [{ table: 'hero', rows: 3 }]
+      )
+      await (await open(t, target.url)).requireSchema()
+    }
+  }
+)
 
 t.test('a copy whose target is lost says why', async t => {
   const source = await createHeldSource(t)

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import postgres from 'postgres'
 import t, { type Test } from 'tap'
 import { openServer } from '../../../adapters/postgres/database.js'
-import { at, register } from '../../contract/records.js'
+import { at, register, somePassword } from '../../contract/records.js'
 import { migratedDatabase } from '../../support/databases.js'
 
 /** A transaction that removes more tokens than this might not end before the time limit of its statements. */
@@ -52,7 +52,7 @@ const open = async (t: Test) => {
     return row?.max
   }
 
-  return { ...database.stores, parties, grantWith, left, mostRemoved }
+  return { ...database.stores, sql, parties, grantWith, left, mostRemoved }
 }
 
 const SIZES = [1, 400, 400, 400, 2500, 1, 1000, 1]
@@ -87,5 +87,23 @@ t.test('a user or a client with many tokens is removed a thousand tokens in a tr
     t.equal(await removed, true)
     t.strictSame(await left(), [])
     t.ok(Number(await mostRemoved()) <= MOST_TOKENS, `${await mostRemoved()} tokens`)
+  }
+})
+
+t.test('a user or a client that cannot be changed or removed keeps a few grants with every token', async t => {
+  for (const owner of ['user', 'client']) {
+    const { users, clients, sql, parties, grantWith } = await open(t)
+    for (const size of [1, 400, 20]) await grantWith(size, at(1_000_000))
+    await sql.unsafe(`
+      create function refuse() returns trigger language plpgsql as $$ begin raise 'refused' using errcode = '53100'; end $$;
+      create trigger refuse before update or delete on "${owner}" for each row execute function refuse()`)
+    const { username } = parties.user
+    const refused =
+      owner === 'user'
+        ? [users.revoke(username, at(20)), users.setPassword(username, somePassword(), at(20)), users.remove(username)]
+        : [clients.remove(parties.client.id)]
+    for (const work of refused) await t.rejects(work, { code: 'unavailable' })
+    t.match(await sql`select count(*)::int from "grant" where revoked_at is null`, [{ count: 3 }], owner)
+    t.match(await sql`select count(*)::int from token`, [{ count: 421 }], owner)
   }
 })
