@@ -29,6 +29,8 @@ export interface AuthorizationRequest {
   readonly scope?: string | undefined
   readonly codeChallenge?: string | undefined
   readonly codeChallengeMethod?: string | undefined
+  /** What the caller's own log calls the request. */
+  readonly requestId?: string | undefined
 }
 
 /** An authorization request that {@link AuthorizeUseCases.judgeRequest} has accepted. */

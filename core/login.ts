@@ -59,15 +59,14 @@ export const createLogin = ({ users, passwords, events }: AllPorts, throttle: Th
       const { username, password } = credentials
       const { address, network } = origin
       const attempt = await throttle.count(client, username, user, origin)
-      const verdict = await passwords
-        .verify(password, user?.password, { address, network, priority: attempt.known ? 'known_login' : 'login' })
-        .catch(async (error: unknown) => {
-          // The caller has learned nothing about the password, so this attempt must not lock out a user who tries again
-          // after `retryAfterSeconds`. When the attempt cannot be given back either, the first error is the one that is
-          // thrown.
-          await attempt.giveBack().catch(() => {})
-          throw error
-        })
+      // Where the caller learns nothing about the password, the attempt must not lock out a user who tries again after
+      // `retryAfterSeconds`. When it cannot be given back either, the first error is the one that is thrown.
+      const giveBack = async (error: unknown): Promise<never> => {
+        await attempt.giveBack().catch(() => {})
+        throw error
+      }
+      const priority = attempt.known ? 'known_login' : 'login'
+      const verdict = await passwords.verify(password, user?.password, { address, network, priority }).catch(giveBack)
       if (user === undefined || verdict === 'mismatch') {
         // The verdict stands even when its note cannot be stored: the attempt is counted, and passes for a failure soon.
         await attempt.fail().catch(throwUnlessRefused)
@@ -75,7 +74,7 @@ export const createLogin = ({ users, passwords, events }: AllPorts, throttle: Th
         else events.emit({ ...failed, user: user.id, reason: 'wrong_password' })
         return undefined
       }
-      await attempt.succeed()
+      await attempt.succeed().catch(giveBack)
       return verdict === 'stale' ? rehash(user, password, origin) : user
     }
   }

@@ -22,7 +22,7 @@ export const isRedirectUri = (uri: string): boolean =>
   requireString('a redirect URI', uri).length <= 2000 && [HTTPS, HTTP_LOCAL, PRIVATE_USE].some(form => form.test(uri))
 
 /** False for a text to which nothing can or may redirect. Others may have stored one, whatever may be registered. */
-export const canRedirectTo = (uri: string): boolean => /^(?:https?|[a-z][a-z0-9+-]*\.[a-z0-9+.-]*):[!-~]+$/i.test(uri)
+export const canRedirectTo = (uri: string): boolean => /^(?:https?|[a-z][a-z0-9+-]*\.[a-z0-9+.-]*):[!"$-~]+$/i.test(uri)
 
 /** RFC 8252 section 7.3: an application on the user's own machine takes any free port, so its port is not compared. */
 export const isSameRedirect = (given: string, registered: string): boolean =>

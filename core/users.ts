@@ -54,18 +54,19 @@ export const createUserUseCases = (
 ): UserUseCases => {
   /**
    * Does `work` to the user and emits the event. Throws `not_found`, without a look-up for a username that cannot be
-   * registered.
+   * registered, but for one in another form than NFC, which others may have stored.
    */
   const change = async (
     username: string,
     event: 'user.password_set' | 'user.revoked' | 'user.removed',
     work: (username: string) => Promise<boolean>
   ): Promise<void> => {
-    const name = usernameOf(username)
-    const user = isText(name, USERNAME_MAX) ? await users.findByUsername(name) : undefined
-    // `work` is false when the user was removed after the look-up.
-    if (user === undefined || !(await work(name))) throw new DomainError('not_found', 'no user has this username')
-    events.emit({ event, user: user.id })
+    for (const name of new Set([usernameOf(username), username])) {
+      const user = isText(name, USERNAME_MAX) ? await users.findByUsername(name) : undefined
+      // `work` is false when the user was removed after the look-up.
+      if (user !== undefined && (await work(name))) return events.emit({ event, user: user.id })
+    }
+    throw new DomainError('not_found', 'no user has this username')
   }
 
   /** Counts a registration and returns its keys. Throws `too_many_attempts` when a limit is reached. */

@@ -84,9 +84,10 @@ export const createPasswordHasher = ({
     return { hash: phc, salt: salt.toString('base64') }
   }
 
+  /** The package takes parameters in other orders and repeated ones too, so of other texts nobody knows how long they take. */
   const isTooLong = (phc: string): boolean => {
-    const [, memory, passes] = /\$m=(\d+),t=(\d+),/.exec(phc) ?? []
-    return !phc.startsWith(current) && Number(memory) * Number(passes) > LONG
+    const [, memory, passes] = /^\$argon2(?:d|i|id)\$(?:v=\d+\$)?m=(\d+),t=(\d+),p=\d+\$[^$]+\$[^$]+$/.exec(phc) ?? []
+    return !phc.startsWith(current) && !(Number(memory) * Number(passes) <= LONG)
   }
 
   /** False as well, after the work of a comparison, without a hash, for one that takes too long and for a text that is none. */

@@ -137,3 +137,13 @@ t.test('a text that cannot be a username or a password is wrong, without a hash,
     Array.from({ length: 6 }, () => 'users.findByUsername')
   )
 })
+
+t.test('a username that others stored in another form than NFC is revoked and removed as it stands', async t => {
+  const { useCases, ports } = createWorld()
+  const username = 'vice\u0301'
+  await ports.users.insert(username, await ports.passwords.hash('x'))
+  await useCases.revokeUser(username)
+  t.match(await ports.users.findByUsername(username), { generation: 1 })
+  await useCases.removeUser(username)
+  t.equal(await ports.users.findByUsername(username), undefined)
+})

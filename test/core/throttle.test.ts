@@ -48,6 +48,22 @@ t.test('what another instance clears is seen at once', async t => {
   t.equal(await login(ADA.password), 'ok')
 })
 
+t.test('a right password whose success cannot be noted gives its attempt back', async t => {
+  const { ports, useCases } = createWorld()
+  await addClient({ useCases }, 'app')
+  await useCases.registerUser(ADA)
+  const { attempts } = ports
+  const giveBack: typeof attempts.giveBack = (counted, cleared, known) =>
+    known === undefined ? attempts.giveBack(counted, cleared) : Promise.reject(new DomainError('unavailable', 'away'))
+  const login = await loginOf({ useCases: createUseCases({ ...ports, attempts: { ...attempts, giveBack } }, POLICY) })
+  for (let time = 0; time < 3; time += 1) t.equal(await login(ADA.password), 'unavailable')
+  const away = () => Promise.reject(new DomainError('overloaded', 'away too'))
+  const none = await loginOf({
+    useCases: createUseCases({ ...ports, attempts: { ...attempts, giveBack: away } }, POLICY)
+  })
+  t.equal(await none(ADA.password), 'overloaded')
+})
+
 t.test('where attempts under way fill a count, a login may come again after a second', async t => {
   const { login } = await createThrottled()
   const answers = Promise.all([login(ADA.password), login(ADA.password)])

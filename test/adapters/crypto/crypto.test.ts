@@ -168,6 +168,10 @@ t.test('a malformed hash is a mismatch', async t => {
     // A core for ever, and the memory of the machine.
     hash.replace('t=1', 't=4294967295'),
     hash.replace('m=8', 'm=4294967295'),
+    hash.replace('m=8,t=1', 't=4294967295,m=8'),
+    hash.replace('m=8,t=1,p=1', 'm=8,p=1,t=4294967295'),
+    hash.replace('m=8,t=1', 'm=8,t=1,t=4294967295'),
+    hash.replace('m=8', 'keyid=AA,m=8').replace('t=1', 't=4294967295'),
     '$2b$12$abcdefghijklmnopqrstuuAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'
   ]
   for (const broken of malformed) {

@@ -54,7 +54,14 @@ t.test('a fault in the client or its redirect URI is a page and no redirect', as
 t.test('what others stored as a redirect URI and no redirect can have is none', async t => {
   const stores = createMemoryStores()
   const service = await createInhabited({ stores })
-  const odd = ['https://x.example/\u0101', 'https://x.example/\r\na:b', 'javascript:alert(1)', 'not a url', '']
+  const odd = [
+    'https://x.example/\u0101',
+    'https://x.example/\r\na:b',
+    'javascript:alert(1)',
+    'https://x.example/#a',
+    'not a url',
+    ''
+  ]
   const client = await addClient(service, 'odd')
   await stores.clients.insert({ ...client, id: 'foreign', redirectUris: [...odd, CALLBACK] })
   for (const redirect_uri of odd.filter(uri => uri !== '')) {
