@@ -103,16 +103,19 @@ async function* pages({ userPage }: Administration, limit: number): AsyncGenerat
 /** How many users are revoked at once. */
 const AT_ONCE = 20
 
-/** Resolves with the number of users. One who is removed meanwhile has no token either. */
+/** Resolves with the number of users. One who is removed meanwhile is none. */
 const revokeAll = async (useCases: Administration, { show }: CommandContext['status']): Promise<number> => {
   let revoked = 0
-  const revoke = ({ username }: NamedUser): Promise<void> =>
-    useCases.revokeUser(username).catch((error: unknown) => {
+  const revoke = async ({ username }: NamedUser): Promise<void> => {
+    try {
+      await useCases.revokeUser(username)
+      revoked += 1
+    } catch (error) {
       if (!(error instanceof DomainError) || error.code !== 'not_found') throw error
-    })
+    }
+  }
   for await (const users of pages(useCases, AT_ONCE)) {
     await Promise.all(users.map(revoke))
-    revoked += users.length
     show(() => `${revoked} users`)
   }
   return revoked

@@ -61,6 +61,11 @@ export const createLog = (level: string, given?: DestinationStream, worker?: num
           note(callers, { ...origin, client: client.id })
           return client
         },
+        async resolveRedirect(request) {
+          const resolved = await useCases.resolveRedirect(request)
+          note(callers, { requestId: request.requestId, client: resolved.client.id })
+          return resolved
+        },
         async whoAmI(token, origin) {
           const user = await useCases.whoAmI(token, origin)
           note(callers, { ...origin, user: user.id })

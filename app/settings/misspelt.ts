@@ -4,14 +4,15 @@ const MOST_LETTERS = 2
 const MOST_MISSING = 3
 
 /**
- * Whether a variable of this name, which is no setting, was meant for the setting: a few letters differ, or its last
- * are missing.
+ * The setting that a variable of this name, which is no setting, was meant for: the one from which the fewest letters differ, or
+ * one whose last letters are missing.
  */
-export const isMeant = (name: string, setting: string): boolean => {
-  if (name.length < LEAST_LENGTH || !name.includes('_')) return false
+export const meantBy = (name: string, settings: readonly string[]): string | undefined => {
+  if (name.length < LEAST_LENGTH || !name.includes('_')) return undefined
   // Only for speed: the distance is never less than the difference in length, and a pod may have hundreds of variables.
-  const isNear = Math.abs(name.length - setting.length) <= MOST_LETTERS
-  return (isNear && differingLetters(name, setting) <= MOST_LETTERS) || isBeginOf(name, setting)
+  const near = settings.filter(setting => Math.abs(name.length - setting.length) <= MOST_LETTERS)
+  const differingBy = (letters: number) => near.find(setting => differingLetters(name, setting) === letters)
+  return differingBy(1) ?? differingBy(MOST_LETTERS) ?? settings.find(setting => isBeginOf(name, setting))
 }
 
 const isBeginOf = (name: string, setting: string): boolean =>

@@ -18,7 +18,7 @@ import {
   text,
   workerCount
 } from './kinds.js'
-import { isMeant } from './misspelt.js'
+import { meantBy } from './misspelt.js'
 
 export type ServerSettings = ServerUrl & { readonly kind: 'server'; readonly pool: number; readonly prepare: boolean }
 
@@ -210,7 +210,7 @@ const read = (env: Environment, refuse: Refuse) => {
 const findMisspelt = (given: readonly string[]) => {
   const names = Object.values(SETTINGS).map(({ name }) => name)
   return given.flatMap(name => {
-    const meant = names.includes(name) ? undefined : names.find(setting => isMeant(name, setting))
+    const meant = names.includes(name) ? undefined : meantBy(name, names)
     return meant === undefined ? [] : [{ name, meant }]
   })
 }

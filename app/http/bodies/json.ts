@@ -70,11 +70,11 @@ const placeOf = (complaint: string, text: string): string => {
 
 const UNEXPECTED_TOKEN = /Unexpected token/
 
-/** The parser names the position, or that the text ends too early. Of a token that it does not expect it does not say where. */
+/** The parser names the position, or that the text ends too early. Otherwise there is a token that it does not expect. */
 const positionOf = (complaint: string, text: string): number => {
   const position = /at position (\d+)/.exec(complaint)?.[1]
   if (position !== undefined) return Number(position)
-  if (!UNEXPECTED_TOKEN.test(complaint)) return text.length
+  if (complaint.includes('end of JSON input')) return text.length
   // The token ends the shortest beginning of the text of which the parser complains in this way.
   let before = 0
   let beyond = text.length

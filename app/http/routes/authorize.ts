@@ -139,7 +139,7 @@ export const authorizeRoutes = (
     requireEchoable(parameters, username)
     if (parameters.has('code') && !parameters.has('response_type')) throw tokenRequest()
     const wanted = authorizationRequest(parameters)
-    const { client, redirectUri } = await useCases.resolveRedirect(wanted)
+    const { client, redirectUri } = await useCases.resolveRedirect({ ...wanted, requestId: reply.request.id })
     const { state } = wanted
     /** Redirects the person to the client with the answer, the state and the issuer. */
     const redirect = (answer: Readonly<Record<string, string>>): void => {

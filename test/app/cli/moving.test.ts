@@ -228,6 +228,6 @@ t.test('revoke --all ends the logins of every user, one who is removed meanwhile
   const revokeUser = () => Promise.reject(refusals.shift())
   const reached = { createUseCases: () => ({ ...useCases, revokeUser }), backup: undefined }
   t.teardown(await listenForCommands(folder, reached, { emit: () => {} }))
-  t.match(await heroes('user revoke --all', { DATA_DIR: folder }), { code: 0 })
+  t.match(await heroes('user revoke --all --json', { DATA_DIR: folder }), { code: 0, stdout: '{"revoked":0}\n' })
   t.match(await heroes('user revoke --all', { DATA_DIR: folder }), { code: 1, stderr: 'heroes: away\n' })
 })

@@ -109,6 +109,8 @@ t.test('a refusal of a JSON body says what is wrong with it and repeats nothing 
     ['{\n  "name": secret\n}', 'the body is not valid JSON at line 2, column 11: send one JSON object'],
     ['{"name":', 'the body is not valid JSON at line 1, column 9: send one JSON object'],
     ['secret', 'the body is not valid JSON at line 1, column 1: send one JSON object'],
+    ['[object Object]', 'the body is not valid JSON at line 1, column 2: send one JSON object'],
+    ['undefined', 'the body is not valid JSON at line 1, column 1: send one JSON object'],
     ['{"name":"a",}', 'the body is not valid JSON at line 1, column 13: send one JSON object'],
     ['{"name":"a","__proto__":{}}', 'the body has a key that no JSON body may have: leave it out'],
     ['{"name":"a","constructor":{"prototype":{}}}', 'the body has a key that is unknown: it may have id, name, tags'],

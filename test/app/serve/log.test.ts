@@ -80,6 +80,7 @@ t.test('the line of a request has its address, and the client and the user where
       emit({ event: 'token.issued', reason: 'client_credentials', client: 'robot', user: undefined, grant, ...origin }),
     me: origin => named.whoAmI(accessToken, origin),
     account: origin => named.manageAccount({ ...ADA, ...origin }),
+    page: ({ requestId }) => named.resolveRedirect({ clientId: client.id, requestId }),
     introspect: origin => named.authenticateClient([{ id: client.id, secret: SECRET }], origin),
     token: origin =>
       named
@@ -106,6 +107,7 @@ t.test('the line of a request has its address, and the client and the user where
   t.strictSame(await lineOf('bearer'), { ...line, grant })
   t.strictSame(await lineOf('me'), { ...line, user: 1 })
   t.strictSame(await lineOf('account'), { ...line, user: 1 })
+  t.strictSame(await lineOf('page'), { ...line, client: 'app' })
   t.strictSame(await lineOf('introspect'), { ...line, client: 'app' })
   t.strictSame(await lineOf('token'), { ...line, client: 'app' }, 'also where the refusal is no event')
   emit({ event: 'user.registered', user: 8, requestId: 'req-of-nobody' })
