@@ -22,10 +22,9 @@ export const createCheck = ({ probe }: Pick<Driver, 'probe'>, now = () => perfor
     })
     const [readOnly, searchPath, absent, isPending] = row
     if (readOnly === true) throw unavailable(new StatementError('the database takes no writes', '25006'))
-    if (isPending !== false || absent !== '') {
-      const message = `the database lacks its schema, or a part of it (the search path is ${searchPath})`
-      throw unavailable(new StatementError(message))
-    }
+    if (isPending === false && absent === '') return
+    const message = `the database lacks its schema, or a part of it (the search path is ${searchPath})`
+    throw unavailable(new StatementError(message))
   }
   let latest: { readonly begunAt: number; readonly outcome: Promise<void> } | undefined
   return () => {

@@ -128,11 +128,9 @@ export const createTokenStore = ({ query }: Pick<Driver, 'query'>, lookups: Look
 
     async eraseNonces(at) {
       let total = 0
-      let erased: number
-      do {
+      for (let erased = NONCES_PER_STATEMENT; erased === NONCES_PER_STATEMENT; total += erased) {
         erased = await countOf(query(ERASE_NONCES, [at, NONCES_PER_STATEMENT]))
-        total += erased
-      } while (erased === NONCES_PER_STATEMENT)
+      }
       return total
     }
   }

@@ -43,7 +43,7 @@ const SMALL_BUFFERS = 128 * 1024 * 1024
 
 const FOLDER: readonly Line<{ readonly found: 'open' | 'absent' | 'in use'; readonly migrate: boolean }>[] = [
   ['DATA_DIR', s => s.found === 'open', 'the database opens'],
-  ['DATA_DIR', s => s.found === 'in use', 'another process, such as the running service, has it, so it is not looked into'],
+  ['DATA_DIR', s => s.found === 'in use', 'another process, such as the running service, has it: not looked into'],
   ['DATA_DIR', s => s.migrate, 'there is no database yet, and the first start makes it'],
   ['DATA_DIR', otherwise, 'there is no database yet', MIGRATE, 'wrong']
 ]
