@@ -61,7 +61,7 @@ export const createUserUseCases = (
     event: 'user.password_set' | 'user.revoked' | 'user.removed',
     work: (username: string) => Promise<boolean>
   ): Promise<void> => {
-    for (const name of new Set([usernameOf(username), username])) {
+    for (const name of new Set([username, usernameOf(username)])) {
       const user = isText(name, USERNAME_MAX) ? await users.findByUsername(name) : undefined
       // `work` is false when the user was removed after the look-up.
       if (user !== undefined && (await work(name))) return events.emit({ event, user: user.id })

@@ -86,8 +86,9 @@ export const createPasswordHasher = ({
 
   /** The package takes parameters in other orders and repeated ones too, so of other texts nobody knows how long they take. */
   const isTooLong = (phc: string): boolean => {
-    const [, memory, passes] = /^\$argon2(?:d|i|id)\$(?:v=\d+\$)?m=(\d+),t=(\d+),p=\d+\$[^$]+\$[^$]+$/.exec(phc) ?? []
-    return !phc.startsWith(current) && !(Number(memory) * Number(passes) <= LONG)
+    const [, memory = LONG, passes = LONG] =
+      /^\$argon2(?:d|i|id)\$(?:v=\d+\$)?m=(\d+),t=(\d+),p=\d+\$[^$]+\$[^$]+$/.exec(phc) ?? []
+    return !phc.startsWith(current) && Number(memory) * Number(passes) > LONG
   }
 
   /** False as well, after the work of a comparison, without a hash, for one that takes too long and for a text that is none. */
