@@ -118,11 +118,7 @@ export const createAttemptStore = ({ query }: Pick<Driver, 'query'>, lookups: Lo
     await (known === undefined ? query(GIVE_BACK, values) : query(SUCCEED, [...values, ...knownRows.lists([known])]))
   },
 
-  findKnown: lookups.create({
-    selection: knownLogin,
-    from: 'from known_login where key = $1',
-    type: 'bytea'
-  }),
+  findKnown: lookups.create({ selection: knownLogin, from: 'from known_login where key = $1', type: 'bytea' }),
 
   async removeExpired(at, limit) {
     const removed = await countOf(query(REMOVE_WINDOWS, [at, limit]))

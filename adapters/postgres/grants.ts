@@ -137,11 +137,7 @@ export const createGrantStore = ({ query, transaction }: Driver, lookups: Lookup
   }
 
   return {
-    find: lookups.create({
-      selection: grant,
-      from: 'from "grant" where id = $1 and revoked_at is null',
-      type: 'uuid'
-    }),
+    find: lookups.create({ selection: grant, from: 'from "grant" where id = $1 and revoked_at is null', type: 'uuid' }),
 
     async listOpen(userId, at, limit) {
       const rows = await query(LIST_OPEN, [userId, at, limit])

@@ -51,12 +51,7 @@ export const createHeroStore = (
   { connections, query, transaction }: Pick<Driver, 'connections' | 'query' | 'transaction'>,
   lookups: Lookups
 ): HeroStore => ({
-  find: lookups.create({
-    group: 'read',
-    selection: hero,
-    from: 'from hero where id = $1',
-    type: 'bigint'
-  }),
+  find: lookups.create({ group: 'read', selection: hero, from: 'from hero where id = $1', type: 'bigint' }),
 
   async list({ nameContains = '', after = Number.MIN_SAFE_INTEGER, limit = Number.MAX_SAFE_INTEGER }) {
     const part = nameContains.toLowerCase()

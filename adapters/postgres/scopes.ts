@@ -21,11 +21,7 @@ export const createScopeStore = ({ query }: Pick<Driver, 'query'>, lookups: Look
     await query(SET, rows.lists([words]))
   },
 
-  find: lookups.create({
-    selection: scope,
-    from: 'from scope where name = $1',
-    type: 'text'
-  }),
+  find: lookups.create({ selection: scope, from: 'from scope where name = $1', type: 'text' }),
 
   async list() {
     return readAll(scope, await query(LIST, []))

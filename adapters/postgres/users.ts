@@ -79,11 +79,7 @@ export const createUserStore = ({ query, transaction }: Driver, lookups: Lookups
       return inOrder(wanted, readAll(user, inserted), ({ username }) => username)
     },
 
-    find: lookups.create({
-      selection: user,
-      from: 'from "user" where id = $1',
-      type: 'bigint'
-    }),
+    find: lookups.create({ selection: user, from: 'from "user" where id = $1', type: 'bigint' }),
 
     findByUsername,
 
