@@ -92,23 +92,26 @@ export const prepareSchema = async (
 ): Promise<readonly NameIndexLack[]> => {
   const { migrate, requireSchema } = database
   const preparing = afterEveryHost(settings.database, settings.migrate ? migrate : requireSchema)
-  const lack = await (settings.database.kind === 'server' ? preparing.catch(refuseServer) : preparing)
+  const lack = await preparing.catch(refusing(settings.database))
   return lack === undefined ? [] : [lack]
 }
 
 /** Throws what {@link prepareSchema} rejects with, for an error of the database. */
-const refuseServer = async (error: unknown): Promise<never> => {
-  // By name and not by `instanceof`: an import of the class would load the PostgreSQL adapter for every engine.
-  const { name, message, cause } = Object(error)
-  if (!REFUSALS.has(name) && !(error instanceof DomainError)) throw error
-  if (cause?.code === 'PREPARED_STATEMENTS_LOST') {
-    throw new UnusableSettingError('DATABASE_PREPARE', `${cause.message}; it must be false then`)
+const refusing =
+  (settings: DatabaseSettings) =>
+  async (error: unknown): Promise<never> => {
+    // By name and not by `instanceof`: an import of the class would load the PostgreSQL adapter for every engine.
+    const { name, message, cause } = Object(error)
+    const isOfDatabase = REFUSALS.has(name) || error instanceof DomainError
+    if (settings.kind !== 'server' || !isOfDatabase) throw error
+    if (cause?.code === 'PREPARED_STATEMENTS_LOST') {
+      throw new UnusableSettingError('DATABASE_PREPARE', `${cause.message}; it must be false then`)
+    }
+    const why = cause === undefined ? message : `${message}: ${cause.message}`
+    const { isRefusal } = await import('../adapters/postgres/database.js')
+    if (error instanceof DomainError) throw new AwayError(why, error, !isRefusal(error))
+    throw new UnusableSettingError('DATABASE_URL', why, error)
   }
-  const why = cause === undefined ? message : `${message}: ${cause.message}`
-  const { isRefusal } = await import('../adapters/postgres/database.js')
-  if (error instanceof DomainError) throw new AwayError(why, error, !isRefusal(error))
-  throw new UnusableSettingError('DATABASE_URL', why, error)
-}
 
 /** The folder, when {@link compose} failed because another process, such as the running service, has its database. */
 export const folderInUse = (error: unknown, { database }: Settings): string | undefined =>
@@ -128,7 +131,7 @@ export const prepareForWorkers = async (
   const database = await openServer(server.url, { ...server, pool: 1 })
   const prepare = async (): Promise<void> => {
     await prepareSchema({ database }, settings)
-    const { most } = (await database.inspect().catch(refuseServer)).connections
+    const { most } = (await database.inspect().catch(refusing(server))).connections
     const { workers } = settings
     if (server.prepare && workers * server.pool > most) {
       throw new UnusableSettingError(

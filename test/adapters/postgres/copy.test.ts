@@ -162,18 +162,23 @@ const untilFound = async (run: (text: string) => Promise<unknown[][]>, text: str
   while ((await run(text)).length === 0) await sleep(5)
 }
 
-/** A driver whose connection is lost behind a transaction with such a statement: it is committed, and nobody hears of it. */
-const losing = (driver: Driver, statement: string): Driver => ({
+/** A driver whose connection is lost behind a transaction with such a statement, or `before` it is committed. */
+const losing = (driver: Driver, statement: string, before = false): Driver => ({
   ...driver,
   async transaction(options, work) {
-    let isLost = false
-    const result = await driver.transaction(options, run =>
-      work((text, values) => {
-        isLost ||= text.startsWith(statement)
+    let isIn = false
+    const lose = (at: boolean): void => {
+      if (isIn && at) throw unavailable(new StatementError('the connection was lost', 'CONNECTION_CLOSED'))
+    }
+    const result = await driver.transaction(options, async run => {
+      const worked = await work((text, values) => {
+        isIn ||= text.startsWith(statement)
         return run(text, values)
       })
-    )
-    if (isLost) throw unavailable(new StatementError('the connection was lost', 'CONNECTION_CLOSED'))
+      lose(before)
+      return worked
+    })
+    lose(true)
     return result
   }
 })
@@ -199,6 +204,10 @@ t.test(
       )
       await (await open(t, target.url)).requireSchema()
     }
+    const target = await createTarget(t)
+    await t.rejects(copyAll(connect(url), losing(connect(target.url), 'analyze', true), ONCE), {
+      message: /^the copy is not whole, and --again begins it anew: .*the connection was lost$/
+    })
   }
 )
 

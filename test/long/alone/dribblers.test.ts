@@ -22,7 +22,7 @@ const PART = 50
 const READERS = 16
 /** A machine changes its speed within seconds, so the reads are compared with those before and behind. */
 const CALM_SECONDS = 3
-const LEAST_KEPT = 0.75
+const LEAST_KEPT = 0.6
 const LONGEST_SECONDS = 1
 /** The time for the headers of a request, in seconds, and how late the service may notice that it is over. */
 const HEAD_SECONDS = 20
