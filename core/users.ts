@@ -53,15 +53,15 @@ export const createUserUseCases = (
   policy: Policy
 ): UserUseCases => {
   /**
-   * Does `work` to the user and emits the event. Throws `not_found`, without a look-up for a username that cannot be
-   * registered, but for one in another form than NFC, which others may have stored.
+   * Does `work` to the user who has the first of these names, and emits the event. Throws `not_found`, without a look-up for a
+   * name that is too long, empty or not storable.
    */
   const change = async (
-    username: string,
+    names: Iterable<string>,
     event: 'user.password_set' | 'user.revoked' | 'user.removed',
     work: (username: string) => Promise<boolean>
   ): Promise<void> => {
-    for (const name of new Set([username, usernameOf(username)])) {
+    for (const name of names) {
       const user = isText(name, USERNAME_MAX) ? await users.findByUsername(name) : undefined
       // `work` is false when the user was removed after the look-up.
       if (user !== undefined && (await work(name))) return events.emit({ event, user: user.id })
@@ -118,18 +118,20 @@ export const createUserUseCases = (
 
     async setPassword({ username, password }) {
       const wanted = requirePassword(password, policy)
-      await change(username, 'user.password_set', async name =>
+      await change([usernameOf(username)], 'user.password_set', async name =>
         users.setPassword(name, await passwords.hash(wanted), clock.now())
       )
     },
 
-    revokeUser: username => change(username, 'user.revoked', name => users.revoke(name, clock.now())),
+    revokeUser: async username => change(formsOf(username), 'user.revoked', name => users.revoke(name, clock.now())),
 
-    removeUser: username => change(username, 'user.removed', name => users.remove(name))
+    removeUser: async username => change(formsOf(username), 'user.removed', name => users.remove(name))
   }
 }
 
 const usernameOf = (username: string): string => toNfc(requireString('username', username), USERNAME_MAX)
+/** As it stands, which others may have stored in another form than NFC, and as it would be registered. */
+const formsOf = (username: string): ReadonlySet<string> => new Set([username, usernameOf(username)])
 const passwordOf = (password: string): string => toNfc(requireString('password', password), PASSWORD_MAX)
 
 /** The password in the form in which it is hashed. Throws `invalid_input`. */

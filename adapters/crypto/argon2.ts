@@ -87,7 +87,9 @@ export const createPasswordHasher = ({
   /** The package takes parameters in other orders and repeated ones too, so of other texts nobody knows how long they take. */
   const isTooLong = (phc: string): boolean => {
     const [, memory = LONG, passes = LONG] =
-      /^\$argon2(?:d|i|id)\$(?:v=\d+\$)?m=(\d+),t=(\d+),p=\d+\$[^$]+\$[^$]+$/.exec(phc) ?? []
+      /^\$argon2(?:d|i|id)\$(?:v=\d+\$)?m=(\d+),t=(\d+),p=\d+(?:,keyid=[^,$=]*)?(?:,data=[^,$=]*)?\$[^$]+\$[^$]+$/.exec(
+        phc
+      ) ?? []
     return !phc.startsWith(current) && Number(memory) * Number(passes) > LONG
   }
 

@@ -142,6 +142,8 @@ t.test('a username that others stored in another form than NFC is revoked and re
   const { useCases, ports } = createWorld()
   const username = 'vice\u0301'
   await ports.users.insert(username, await ports.passwords.hash('x'))
+  const unusable = useCases.setPassword({ username, password: 'another' })
+  await t.rejects(unusable, { code: 'not_found' }, 'nobody can log in by that name')
   await useCases.revokeUser(username)
   t.match(await ports.users.findByUsername(username), { generation: 1 })
   await useCases.removeUser(username)

@@ -152,6 +152,12 @@ t.test(
   }
 )
 
+t.test('a hash with the optional parameters of its format is a hash', async t => {
+  const passwords = hasher()
+  const { hash, salt } = await passwords.hash('right')
+  t.equal(await passwords.verify('right', { hash: hash.replace('p=1', 'p=1,keyid=aGVsbG8'), salt }), 'stale')
+})
+
 t.test('a malformed hash is a mismatch', async t => {
   const passwords = hasher()
   const { hash, salt } = await passwords.hash('right')
