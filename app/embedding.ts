@@ -2,7 +2,7 @@
 
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { WELL_KNOWN } from './http/routes/metadata.js'
-import { buildServer, localUrl, type ServerOptions } from './http/server.js'
+import { buildServer, keepAddress, localUrl, type ServerOptions } from './http/server.js'
 
 export {
   buildServer,
@@ -39,6 +39,7 @@ export const heroesPlugin: FastifyPluginAsync<HeroesPluginOptions> = async (
   const http = buildServer({ ...options, publicUrl: publicUrl ?? (() => localUrl(host) + whole) })
   await http.ready()
   host.addHook('onClose', () => http.close())
+  host.server.on('connection', keepAddress)
   const handOver = (segments: number) => (request: FastifyRequest, reply: FastifyReply) => {
     reply.hijack()
     const { raw } = request

@@ -104,7 +104,7 @@ const copyRows = async (read: Run, target: Driver, mark: string, { onBatch }: Co
   })
   const isWhole = await finish.catch(async (error: unknown) => {
     // Where the connection was lost, the target knows whether this had an effect.
-    if ((await target.query(`select from ${RECORD} where hash = $1`, [mark])).length > 0) throw error
+    if ((await target.query(`select from ${RECORD} where starts_with(hash, $1)`, [COPY_MARK])).length > 0) throw error
     return true
   })
   if (!isWhole) throw new Error('another copy into the target has begun meanwhile')

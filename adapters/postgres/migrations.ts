@@ -67,7 +67,7 @@ const makeSchema = async (run: Run, searchPath: string): Promise<void> => {
   // PostgreSQL reads the ASCII letters of a name without quotes as small ones.
   const name = first.startsWith('"') ? first : `"${first.replace(/[A-Z]/g, letter => letter.toLowerCase())}"`
   // `"$user"` stands for a schema of the role's name.
-  if (present === null) await run(`create schema ${first === '"$user"' ? 'authorization current_user' : name}`, [])
+  if (present === null) await run(`create schema ${name === '"$user"' ? 'authorization current_user' : name}`, [])
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server } from 'node:http'
-import { isIPv4, isIPv6 } from 'node:net'
+import { isIPv4, isIPv6, type Socket } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import ipaddr from 'ipaddr.js'
 import type { Origin } from '../../core/index.js'
@@ -23,14 +23,17 @@ export const addressOf = (text: string | undefined): Pick<Origin, 'address' | 'n
 }
 
 /**
- * Lets Node keep the address of each connection of a server: it asks the kernel once, and the kernel no longer knows it when
- * the client has reset the connection. A connection that was reset even before it was accepted is closed, and nothing that
- * arrived over it is served.
+ * Lets Node keep the address of a connection: it asks the kernel once, and the kernel no longer knows it when the client has
+ * reset the connection.
  */
+export const keepAddress = ({ remoteAddress }: Socket): string | undefined => remoteAddress
+
+/** Does so for each connection of a server. One that was reset even before it was accepted is closed, and serves nothing. */
 export const keepAddresses = (server: Server): void => {
   server.on('connection', socket => {
-    // A Unix socket, whose name is a string, has no addresses.
-    if (socket.remoteAddress === undefined && typeof server.address() !== 'string') socket.destroy()
+    const place = server.address()
+    // A Unix socket, whose place is a string or none, has no addresses.
+    if (keepAddress(socket) === undefined && typeof place === 'object' && place !== null) socket.destroy()
   })
 }
 

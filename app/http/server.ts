@@ -21,6 +21,7 @@ import { registerRoutes } from './routes/register.js'
 import { revocationRoutes } from './routes/revocation.js'
 import { tokenRoutes } from './routes/token.js'
 
+export { keepAddress } from './client-address.js'
 export type { OnUnparsed } from './protocol/parser-errors.js'
 export type { Http, Log, LogFailure, TypeBox }
 

@@ -5,9 +5,11 @@ import t, { type Test } from 'tap'
 import { buildServer, type HeroesPluginOptions, heroesPlugin } from '../../app/embedding.js'
 import { openApi } from '../../app/serve/service.js'
 import { readSettings } from '../../app/settings/settings.js'
+import type { SecurityEvent } from '../../core/index.js'
 import { createHost } from '../examples/fastify.js'
 import { ask } from '../support/process.js'
 import { basic, bearer, encodeForm, LOGIN } from '../support/service.js'
+import { requestText } from '../support/wire.js'
 import { ADA, addClient, createWorld } from '../support/world.js'
 
 const WELL_KNOWN = '/.well-known/oauth-authorization-server'
@@ -167,4 +169,19 @@ t.test('a failure without a log is answered, and nothing is written', async t =>
   const answer = await http.inject({ url: '/heroes?limit=1', headers: { 'x-forwarded-for': '192.0.2.1' } })
   t.equal(answer.statusCode, 500)
   await http.close()
+})
+
+t.test('the service in a host knows the address of a client that resets its connection', async t => {
+  const events: SecurityEvent[] = []
+  const { useCases } = createWorld({ events: { emit: event => events.push(event) } })
+  const host = fastify()
+  t.teardown(() => host.close())
+  await host.register(heroesPlugin, { useCases, prefix: '/identity' })
+  await host.listen({ port: 0, host: '127.0.0.1' })
+  const client = connect(Number(new URL(host.listeningOrigin).port), '127.0.0.1')
+  const headers = { host: 'a', 'content-type': 'application/json' }
+  client.on('error', () => {}).write(requestText('POST', '/identity/register', headers, JSON.stringify(ADA)))
+  host.server.prependListener('request', () => client.resetAndDestroy())
+  while (events.length === 0) await new Promise(setImmediate)
+  t.match(events, [{ event: 'user.registered', address: '127.0.0.1' }])
 })

@@ -74,7 +74,7 @@ const UNEXPECTED_TOKEN = /Unexpected token/
 const positionOf = (complaint: string, text: string): number => {
   const position = /at position (\d+)/.exec(complaint)?.[1]
   if (position !== undefined) return Number(position)
-  if (complaint.includes('end of JSON input')) return text.length
+  if (complaint === 'SyntaxError: Unexpected end of JSON input') return text.length
   // The token ends the shortest beginning of the text of which the parser complains in this way.
   let before = 0
   let beyond = text.length

@@ -393,15 +393,17 @@ t.test('the tables are made in the first schema of the search path', async t => 
 })
 
 t.test('where the search path begins with the schema of the role and has none, that schema is made', async t => {
-  const { url, drop } = await createDatabase()
-  t.teardown(drop)
-  await execute(url, 'drop schema public')
-  const database = await openServer(url, SETTINGS)
-  t.teardown(() => database.close())
-  await database.migrate()
-  const sql = postgres(url, { max: 1 })
-  t.teardown(() => sql.end())
-  t.match(await sql`select current_schema() = current_user as its_own`, [{ its_own: true }])
+  for (const path of ['"$user",public', '$User,public']) {
+    const { url, drop } = await createDatabase()
+    t.teardown(drop)
+    await execute(url, 'drop schema public')
+    const database = await openServer(`${url}?options=${encodeURIComponent(`-c search_path=${path}`)}`, SETTINGS)
+    t.teardown(() => database.close())
+    await database.migrate()
+    const sql = postgres(url, { max: 1 })
+    t.teardown(() => sql.end())
+    t.match(await sql`select current_schema() = current_user as its_own`, [{ its_own: true }], path)
+  }
 })
 
 t.test('a call that PostgreSQL ends because of a deadlock is tried again', async t => {

@@ -110,6 +110,7 @@ t.test('a refusal of a JSON body says what is wrong with it and repeats nothing 
     ['{"name":', 'the body is not valid JSON at line 1, column 9: send one JSON object'],
     ['secret', 'the body is not valid JSON at line 1, column 1: send one JSON object'],
     ['[object Object]', 'the body is not valid JSON at line 1, column 2: send one JSON object'],
+    ['x"end of JSON input"', 'the body is not valid JSON at line 1, column 1: send one JSON object'],
     ['undefined', 'the body is not valid JSON at line 1, column 1: send one JSON object'],
     ['{"name":"a",}', 'the body is not valid JSON at line 1, column 13: send one JSON object'],
     ['{"name":"a","__proto__":{}}', 'the body has a key that no JSON body may have: leave it out'],

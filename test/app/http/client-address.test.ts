@@ -126,4 +126,7 @@ t.test('the address of a client that resets its connection is known, and without
   const gone = new Socket()
   http.server.emit('connection', gone)
   t.ok(gone.destroyed)
+  const foreign = new Socket()
+  createTestHttp().server.emit('connection', foreign)
+  t.notOk(foreign.destroyed, 'a server that does not listen is given its connections by a host')
 })
