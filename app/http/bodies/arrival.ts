@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import { Readable, Transform, Writable } from 'node:stream'
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
@@ -16,9 +17,10 @@ const CHUNK = 32
 
 /**
  * Calls back one caller after the other. After each call comes a pause, for as long as the call and what followed from it held
- * the event loop: at least half of its time is left to everything else.
+ * the event loop: at least half of its time is left to everything else. A caller whose connection has closed gets no turn, and
+ * what it holds is let go.
  */
-type Pace = (go: () => void) => void
+type Pace = (go: () => void, socket: Pick<Socket, 'destroyed'>) => void
 
 const createPace = (): Pace => {
   let last = sleep(0)
@@ -29,8 +31,8 @@ const createPace = (): Pace => {
     await turn()
     await sleep(Math.max(TIME_LIMITS.piece, performance.now() - startedAt))
   }
-  return go => {
-    last = last.then(() => callAndPause(go))
+  return (go, socket) => {
+    last = last.then(() => (socket.destroyed ? undefined : callAndPause(go)))
   }
 }
 
@@ -83,7 +85,7 @@ export const createBodyMemory = (bytes: number, bodyLimit: number): ((reply: Fas
           counted = true
           if (!hold(reply, bodyLimit)) return done(refusal(reply))
         }
-        if (endsPiece(chunk)) pace(() => done(null, takePiece()))
+        if (endsPiece(chunk)) pace(() => done(null, takePiece()), raw.socket)
         else done()
       },
       flush: done => done(null, takePiece())
@@ -125,7 +127,7 @@ export const createDiscard = (): ((request: IncomingMessage) => void) => {
     request.pipe(
       new Writable({
         write(chunk: Buffer, _encoding, done) {
-          if (endsPiece(chunk)) pace(done)
+          if (endsPiece(chunk)) pace(done, request.socket)
           else done()
         }
       })

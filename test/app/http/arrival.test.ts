@@ -1,8 +1,10 @@
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { formOf, formRoutes } from '../../../app/http/bodies/forms.js'
 import { jsonRoutes } from '../../../app/http/bodies/json.js'
+import { TIME_LIMITS } from '../../../app/http/protocol/limits.js'
 import { buildServer } from '../../../app/http/server.js'
 import { CONSTANT_HEADERS, listen } from '../../support/http.js'
 import { createSampleHttp } from '../../support/sample-routes.js'
@@ -266,6 +268,30 @@ t.test('after 1,000 uploads that their clients broke off, the whole memory is fr
   }
   const all = post('/sample', `content-length: ${LIMIT}\r\nconnection: close`)
   t.equal(readAnswer(await send(all, large().padEnd(LIMIT))).status, 200)
+})
+
+t.test('what has arrived of bodies whose clients have left holds up no other body', async t => {
+  const { http, send, open, allClosed } = await createBounded(t, 100_000_000)
+  const abandoned = 300
+  let begun = 0
+  http.server.on('request', () => {
+    begun += 1
+  })
+  const sockets = Array.from({ length: abandoned }, () => open())
+  for (const socket of sockets) socket.write(post('/sample') + ' '.repeat(70_000))
+  while (begun < abandoned) await turns(1)
+  for (const socket of sockets) socket.resetAndDestroy()
+  await allClosed()
+  let pauses = 0
+  let isAnswered = false
+  const counting = (async () => {
+    for (; !isAnswered; pauses += 1) await sleep(TIME_LIMITS.piece)
+  })()
+  const answer = await send(post('/sample', `content-length: ${LARGE}\r\nconnection: close`), large())
+  isAnswered = true
+  await counting
+  t.equal(readAnswer(answer).status, 200)
+  t.ok(pauses < abandoned / 4, `it waited for ${pauses} pauses`)
 })
 
 t.test('what a body took is given back with its answer, whatever the answer is', async t => {
