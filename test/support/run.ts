@@ -37,10 +37,8 @@ const cli = fileURLToPath(new URL('dist/esm/run.mjs', tapPackage))
 const built = createRequire(tapPackage).resolve('@tapjs/test/built')
 if (readFileSync(built, 'utf8').includes('@tapjs/typescript')) spawnSync(process.execPath, [cli, 'build'])
 
-const compiler = spawn(process.execPath, [
-  'test/support/compile.mjs',
-  ...['core', 'adapters', 'app', 'test'].flatMap(filesIn)
-])
+const sources = ['core', 'adapters', 'app', 'test'].flatMap(filesIn)
+const compiler = spawn(process.execPath, ['test/support/compile.mjs', ...sources], { stdio: 'inherit' })
 const [server] = await Promise.all([openTestServer(), once(compiler, 'close')])
 const tap = spawn(process.execPath, [cli, '--reporter=tap', ...args], {
   stdio: ['inherit', 'pipe', 'pipe'],

@@ -22,6 +22,7 @@ const PART = 50
 const READERS = 16
 /** A machine changes its speed within seconds, so the reads are compared with those before and behind. */
 const CALM_SECONDS = 3
+/** The reads keep nine tenths or more, and 0.7 where the machine slowed down meanwhile. */
 const LEAST_KEPT = 0.6
 const LONGEST_SECONDS = 1
 /** The time for the headers of a request, in seconds, and how late the service may notice that it is over. */
