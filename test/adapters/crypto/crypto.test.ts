@@ -264,9 +264,9 @@ t.test('while the event loop is busy, a place pauses for longer than its work to
   const pauses: number[] = []
   const { setTimeout } = globalThis
   t.intercept(globalThis, 'setTimeout', {
-    value: (work: () => void, milliseconds: number) => {
+    value: (work: (...given: unknown[]) => void, milliseconds: number, ...given: unknown[]) => {
       pauses.push(milliseconds)
-      return setTimeout(work, milliseconds)
+      return setTimeout(work, milliseconds, ...given)
     }
   })
   const { run } = createHashQueue({ concurrency: 1, capacity: 8 })

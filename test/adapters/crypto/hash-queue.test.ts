@@ -43,10 +43,11 @@ const stage = (t: Test, { utilization = 0, ...options }: StageOptions = {}): Sta
   let now = 0
   const pauses: number[] = []
   t.intercept(globalThis, 'setTimeout', {
-    value: (work: () => void, milliseconds: number) => {
+    // A suite that ran before in this process may still close a connection of postgres.js, whose timer gets an argument.
+    value: (work: (...given: unknown[]) => void, milliseconds: number, ...given: unknown[]) => {
       pauses.push(milliseconds)
       now += milliseconds
-      return setImmediate(work)
+      return setImmediate(work, ...given)
     }
   })
   const eventLoopUtilization = () => ({ idle: 0, active: 0, utilization })

@@ -8,12 +8,12 @@ import { dial, dialOpen } from '../../support/wire.js'
 
 /** Of the timers that the drain sets, the test itself runs the one that cuts off, or never does. */
 const holdCutOff = (t: Test): (() => void) => {
-  const { given, give } = signal()
+  const { given: cutOff, give } = signal()
   const { setTimeout } = globalThis
   t.intercept(globalThis, 'setTimeout', {
-    value: (work: () => void, milliseconds?: number) => {
-      if (milliseconds !== 9000) return setTimeout(work, milliseconds)
-      void given.then(work)
+    value: (work: (...given: unknown[]) => void, milliseconds?: number, ...given: unknown[]) => {
+      if (milliseconds !== 9000) return setTimeout(work, milliseconds, ...given)
+      void cutOff.then(work)
       return undefined
     }
   })

@@ -8,8 +8,8 @@ const createTime = (t: Test) => {
   let now = 0
   let timers: { readonly at: number; readonly work: () => void }[] = []
   let unreferenced = 0
-  const value = (work: () => void, milliseconds: number) => {
-    timers.push({ at: now + milliseconds, work })
+  const value = (work: (...given: unknown[]) => void, milliseconds: number, ...given: unknown[]) => {
+    timers.push({ at: now + milliseconds, work: () => work(...given) })
     return {
       unref: () => {
         unreferenced += 1
