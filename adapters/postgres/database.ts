@@ -74,12 +74,17 @@ const databaseOn = (driver: Driver, { onLookups }: Observer) => {
   let lack: NameIndexLack | undefined
   let closed: Promise<void> | undefined
   const check = createCheck(driver)
-  const prepare = async (work: (driver: Driver) => Promise<void>): Promise<void> => {
+  const prepare = async (
+    work: (driver: Driver) => Promise<void>,
+    findLack: () => Promise<NameIndexLack | undefined>
+  ): Promise<NameIndexLack | undefined> => {
     try {
       await work(driver)
       // Where nothing is pending, a database that takes no writes has refused nothing so far.
       await check()
+      lack = driver.connections && (await findLack())
       refusal = undefined
+      return lack
     } catch (error) {
       refusal = error
       throw error
@@ -113,17 +118,9 @@ const databaseOn = (driver: Driver, { onLookups }: Observer) => {
      * with an {@link UnfitDatabaseError} when the database's encoding is not UTF8, or a table is gone that was made, and with
      * `unavailable` while it takes no writes.
      */
-    async migrate() {
-      await prepare(migrate)
-      lack = driver.connections && (await makeNameIndex(driver))
-      return lack
-    },
+    migrate: () => prepare(migrate, () => makeNameIndex(driver)),
     /** As `migrate`, but changes nothing. Rejects as well with an {@link UnfitDatabaseError} when a migration is pending. */
-    async requireSchema() {
-      await prepare(requireSchema)
-      lack = driver.connections && (await findNameIndex(driver.query).catch(lackAfter))
-      return lack
-    },
+    requireSchema: () => prepare(requireSchema, () => findNameIndex(driver.query).catch(lackAfter)),
     /** Rejects with `unavailable` while the database cannot be reached, takes no writes, or lacks a table. */
     check: () => orRefuse(check),
     /** Whether a search for this text reads every name; undefined for the embedded engine, which has no other way. */

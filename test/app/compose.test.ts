@@ -59,8 +59,11 @@ t.test('a connection that is lost while the database is prepared counts as a dat
   const never = new Promise(() => {})
   const ofOneProcess = async () => {
     const composition = await compose(settings)
-    t.teardown(composition.database.close)
-    return prepareSchema(composition, settings)
+    const { close, stores } = composition.database
+    t.teardown(close)
+    const preparing = prepareSchema(composition, settings)
+    await preparing.catch(() => t.rejects(stores.clients.list(), { code: 'unavailable' }, 'until it is prepared'))
+    return preparing
   }
   for (const prepare of [() => prepareForWorkers(settings, database, never), ofOneProcess]) {
     for (let message = 1; ; message += 1) {
