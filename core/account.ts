@@ -67,10 +67,10 @@ export const createAccountUseCases = (
 
   /** Resolves with how many logins this call ended. */
   const endLogins = async (user: User, end: readonly string[] | 'all', attempt: LoginAttempt) => {
-    if (end.length === 0) return 0
+    if (end !== 'all' && end.length === 0) return 0
     let ended = 0
     const { open } = await listOpen(user, Number.MAX_SAFE_INTEGER)
-    const ids = new Set(end)
+    const ids = new Set(end === 'all' ? [] : end)
     for (const { grant } of open.filter(({ grant }) => end === 'all' || ids.has(grant.id))) {
       if (!(await grants.revoke(grant.id, clock.now()))) continue
       events.emit({ event: 'grant.revoked', ...aboutGrant(grant, attempt), reason: 'account' })

@@ -29,7 +29,7 @@ export interface AuthorizationRequest {
   readonly scope?: string | undefined
   readonly codeChallenge?: string | undefined
   readonly codeChallengeMethod?: string | undefined
-  /** What the caller's own log calls the request. */
+  /** What the caller's own log calls the request. The core does not read it: what a caller puts around the use case may. */
   readonly requestId?: string | undefined
 }
 

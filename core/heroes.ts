@@ -80,8 +80,11 @@ export const createHeroUseCases = ({ heroes }: AllPorts): HeroUseCases => ({
  */
 const PIECE = 250
 
+/** In code points. */
+export const HERO_NAME_MAX = 255
+
 /** Throws `invalid_input`. */
 export const requireValidHero = (hero: NewHero): NewHero => {
-  requireText('name', hero.name, 1, 255)
+  requireText('name', hero.name, 1, HERO_NAME_MAX)
   return hero
 }

@@ -6,7 +6,7 @@ interface BatchOptions<Item> {
   readonly most?: number
   /** How many batches may be under way at once; two by default, so that one waits for its commit while the other is sent. */
   readonly atOnce?: number
-  /** As soon as so many items wait, they leave without waiting for the end of the turn. */
+  /** As soon as so many items wait, they leave at once, and not when all promise callbacks that are due have run. */
   readonly enough?: number
   /** Items with the same key are never in the same batch. */
   readonly keyOf?: (item: Item) => string

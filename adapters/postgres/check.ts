@@ -39,8 +39,8 @@ export const createCheck = ({ probe }: Pick<Driver, 'probe'>, now = () => perfor
 }
 
 /**
- * Who asks within this time of the begin of a check that is under way waits for that one: a check goes before every other
- * statement, and a thousand of them would leave no connection to others. One that hangs holds nobody up for longer.
+ * For so long after its begin, a check that is under way serves all who ask. A check goes before every other statement, and a
+ * thousand of them would leave no connection to others. One that hangs holds nobody up for longer.
  */
 const SHARED_MILLISECONDS = 1000
 

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { count } from '../doctor/advice.js'
 
 /** What a file has in one place, or what is wrong there. `number` is that of its first line. */
@@ -32,8 +33,8 @@ export async function* readLines(input: AsyncIterable<Buffer | string>): AsyncGe
     length = 0
     parts = []
     if (bytes === undefined) return { number, fault: `it is longer than ${LONGEST} bytes` }
-    const text = attempt(() => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
-    if (text === undefined) return { number, fault: 'it is not UTF-8' }
+    if (!isUtf8(bytes)) return { number, fault: 'it is not UTF-8' }
+    const text = bytes.toString()
     return { number, value: number === 1 && text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text }
   }
 

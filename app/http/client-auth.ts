@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { type PresentedCredentials, refusals } from '../../core/index.js'
 import type { Form } from './bodies/forms.js'
 import { otherSite } from './refusals.js'
@@ -42,7 +43,9 @@ export const clientRefusals = {
 }
 
 const basicCredentials = (authorization: string): PresentedCredentials => {
-  const pair = decodeUtf8(BASIC.exec(authorization)?.[1] ?? '')
+  const bytes = Buffer.from(BASIC.exec(authorization)?.[1] ?? '', 'base64')
+  // RFC 7617: the bytes are UTF-8. The empty text is refused because it has no colon.
+  const pair = isUtf8(bytes) ? bytes.toString() : ''
   const colon = pair.indexOf(':')
   if (colon === -1) return 'malformed'
   const raw = { id: pair.slice(0, colon), secret: pair.slice(colon + 1) }
@@ -53,17 +56,6 @@ const basicCredentials = (authorization: string): PresentedCredentials => {
   const readings = [raw, { id: raw.id, secret: raw.secret.replaceAll('%3A', ':') }]
   if (id !== undefined && secret !== undefined) readings.unshift({ id, secret })
   return [...new Map(readings.map(reading => [`${reading.id}:${reading.secret}`, reading])).values()]
-}
-
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
-/** RFC 7617: the bytes are UTF-8. Any other bytes give the empty text, which is refused because it has no colon. */
-const decodeUtf8 = (base64: string): string => {
-  try {
-    return utf8.decode(Buffer.from(base64, 'base64'))
-  } catch {
-    return ''
-  }
 }
 
 const formDecoded = (text: string): string | undefined => {

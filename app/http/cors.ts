@@ -13,7 +13,7 @@ const ANY_HEADER = 'authorization, *'
 
 /**
  * Lets browsers show the answers of routes with `cors` to pages of these origins (CORS, in the Fetch standard), refusals
- * too. Without an origin no request is looked at. Called before the routes are registered.
+ * too. With an empty list it adds no hook. Called before the routes are registered.
  */
 export const openToOrigins = (http: Http, origins: readonly string[]): void => {
   if (origins.length === 0) return

@@ -166,7 +166,7 @@ export const createMetrics = () => {
       }
     }),
 
-    /** Begins to show what only the parts of the service know. */
+    /** Adds the metrics that are read from the hasher, the log and the database. */
     watch({ hashesWaiting, linesDropped, database }: Watched): void {
       gauge('heroes_hash_queue_length', 'Password hashes that wait for their turn.', hashesWaiting)
       gauge(

@@ -29,7 +29,10 @@ interface Report {
 
 const NUMBER = 'HEROES_WORKER'
 
-/** A signal that all processes get reaches the first one as well, which then asks the workers. */
+/**
+ * How long a worker waits before it ends by a signal of its own. A signal that all processes get reaches the first one as well,
+ * which asks the workers sooner.
+ */
 const OWN_SIGNAL_MILLISECONDS = 1000
 
 export const isWorker = (): boolean => cluster.isWorker

@@ -235,8 +235,8 @@ export const readSettings = (env: Environment): Settings =>
   })
 
 /**
- * Reads and checks every setting, also after one that is refused. In `settings` the defaults take the place of those. `refused`
- * tells why by the name of the setting, with which the sentence begins.
+ * Reads and checks every setting, also after one that is refused. `refused` has, by the name of a refused setting, the rest of
+ * the sentence that begins with its name. In `settings` it has its default.
  */
 export const checkSettings = (env: Environment) => {
   const refused = new Map<string, string>()

@@ -17,7 +17,7 @@ export const parseInstant = (text: string): Date => {
 
 /**
  * Runs one statement. Resolves with its rows, each a list in the order of the columns. Rejects with what `translate`
- * (errors.ts) returns.
+ * (errors.ts) returns; in a transaction on a server with the error before that, which the functions of errors.ts judge as well.
  */
 export type Run = (text: string, values: readonly Value[]) => Promise<unknown[][]>
 

@@ -26,7 +26,7 @@ export const unavailable = (cause: Error): DomainError => databaseAway(1, cause)
  * True when PostgreSQL rolled the statement back and the same statement may succeed next time: serialization failures
  * (40001) and deadlocks (40P01).
  */
-export const isRolledBack = (error: unknown): boolean => /^40(?:001|P01)$/.test(String(codeOf(error)))
+export const isRolledBack = (error: unknown): boolean => /^40(?:001|P01)$/.test(String(sqlstateOf(error)))
 
 /** True when the statement waited for a lock for longer than `lock_timeout` allows (55P03). It had no effect. */
 export const isLocked = (error: unknown): boolean => sqlstateOf(error) === '55P03'

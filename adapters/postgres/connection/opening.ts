@@ -10,7 +10,7 @@ interface OpeningOptions {
   /** False behind a pooler that gives each transaction another connection. */
   readonly prepare: boolean
   /** Settings that only this connection's own backend may have. */
-  readonly limits: Parameters
+  readonly limits: StartParameters
   readonly readClock: (ask: Ask) => Promise<void>
   /** Aborted: ends the connection at once, and no further host is tried. */
   readonly signal: AbortSignal
@@ -18,9 +18,9 @@ interface OpeningOptions {
   readonly onEnd: () => void
 }
 
-type Parameters = Readonly<Record<string, string | number>>
+type StartParameters = Readonly<Record<string, string | number>>
 
-const PARAMETERS: Parameters = { application_name: 'heroes', TimeZone: 'UTC', DateStyle: 'ISO' }
+const PARAMETERS: StartParameters = { application_name: 'heroes', TimeZone: 'UTC', DateStyle: 'ISO' }
 
 /** A way to reach a host. */
 interface Way {
@@ -101,7 +101,7 @@ const attempt = async (hosts: Hosts, way: Way, options: OpeningOptions): Promise
   }
 }
 
-const settingAll = (limits: Parameters): string =>
+const settingAll = (limits: StartParameters): string =>
   Object.entries(limits)
     .map(([name, value]) => `set ${name} = '${value}'`)
     .join(';')

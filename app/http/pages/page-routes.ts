@@ -2,19 +2,14 @@ import helmet from '@fastify/helmet'
 import { formRoutes } from '../bodies/forms.js'
 import type { Http, HttpPlugin } from '../http.js'
 import type { PageForm } from '../paths.js'
-import { formRefusals, oauthFormRefusals } from '../refusals.js'
 import { PAGE_POLICY } from './layout.js'
 
 /** A group of routes for people: their errors are pages, and helmet says of every answer what may load and frame it. */
 export const pageRoutes = (routes: (http: Http) => void, form: PageForm = 'page'): HttpPlugin =>
-  formRoutes(
-    form,
-    http => {
-      http.register(helmet, HELMET)
-      routes(http)
-    },
-    form === 'page' ? oauthFormRefusals : formRefusals
-  )
+  formRoutes(form, http => {
+    http.register(helmet, HELMET)
+    routes(http)
+  })
 
 const HELMET = {
   contentSecurityPolicy: {

@@ -1,6 +1,6 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import type { FastifyContextConfig } from 'fastify'
-import { DomainError, type NewHero } from '../../../core/index.js'
+import { DomainError, HERO_NAME_MAX, type NewHero } from '../../../core/index.js'
 import type { BearerCheck } from '../bearer.js'
 import { DOCUMENTED, type Operation } from '../openapi/operation.js'
 
@@ -9,7 +9,7 @@ const fields = {
   name: Type.String({
     description: 'The name, which no other hero has, as it was sent.',
     examples: ['Starling'],
-    [DOCUMENTED]: { minLength: 1, maxLength: 255 }
+    [DOCUMENTED]: { minLength: 1, maxLength: HERO_NAME_MAX }
   })
 } satisfies { readonly [Key in keyof NewHero]-?: TSchema }
 export const HeroOutput = Type.Object(
