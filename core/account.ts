@@ -76,8 +76,8 @@ export const createAccountUseCases = (
       events.emit({ event: 'grant.revoked', ...aboutGrant(grant, attempt), reason: 'account' })
       ended += 1
     }
-    // Logins under way end too.
-    if (end === 'all' && !(await users.revoke(user.username, clock.now()))) throw accessDenied()
+    // Logins under way end too, and none of somebody else who has the name by now.
+    if (end === 'all' && !(await users.revoke(user.username, clock.now(), user.id))) throw accessDenied()
     return ended
   }
 

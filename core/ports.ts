@@ -123,10 +123,10 @@ export interface UserStore {
    */
   setPassword(username: string, password: PasswordHash, at: Date, verified?: VerifiedUser): Promise<boolean>
   /**
-   * Ends every grant of the user and raises the generation, so that a login under way is not stored. False when no user
-   * has the name.
+   * Ends every grant of the user and raises the generation, so that a login under way is not stored. False, and nothing
+   * changes, when no user has the name, or when that user has another id than the given one.
    */
-  revoke(username: string, at: Date): Promise<boolean>
+  revoke(username: string, at: Date, id?: number): Promise<boolean>
   /**
    * Removes the user with every grant, code and token. False when no user has the name. An id is never given out again.
    */

@@ -10,11 +10,11 @@ export const createUserStore = (tables: Tables): UserStore => {
   const byUsername = new Map<string, UserRow>()
   let lastId = 0
 
-  const endEveryGrant = (username: string, password?: PasswordHash, verified?: VerifiedUser): boolean => {
+  const endEveryGrant = (username: string, wanted: Partial<VerifiedUser>, password?: PasswordHash): boolean => {
     const row = byUsername.get(username)
     if (row === undefined) return false
     const { user } = row
-    const { id, generation } = verified ?? user
+    const { id = user.id, generation = user.generation } = wanted
     if (id !== user.id || generation !== user.generation) return false
     row.user = freeze({ ...user, password: password ?? user.password, generation: user.generation + 1 })
     return true
@@ -62,11 +62,11 @@ export const createUserStore = (tables: Tables): UserStore => {
     },
 
     async setPassword(username, password, _at, verified) {
-      return endEveryGrant(username, password, verified)
+      return endEveryGrant(username, verified ?? {}, password)
     },
 
-    async revoke(username) {
-      return endEveryGrant(username)
+    async revoke(username, _at, id) {
+      return endEveryGrant(username, id === undefined ? {} : { id })
     },
 
     async remove(username) {

@@ -52,15 +52,17 @@ export const createUserStore = ({ query, transaction }: Driver, lookups: Lookups
     type: 'text'
   })
 
-  const endEveryGrant = async (username: string, at: Date, password?: PasswordHash, verified?: VerifiedUser) => {
+  /** What is undefined in `wanted` may be anything. */
+  const endEveryGrant = async (username: string, at: Date, wanted: Partial<VerifiedUser>, password?: PasswordHash) => {
+    const { id: wantedId, generation } = wanted
     const found = await findByUsername(username)
-    if (verified && (found?.id !== verified.id || found.generation !== verified.generation)) return false
+    if (wantedId !== undefined && found?.id !== wantedId) return false
+    if (generation !== undefined && found?.generation !== generation) return false
     if (found !== undefined) await revokeGrantsInPieces(query, found.id, at)
     // Not patient: somebody waits for the answer, and others for the connection.
     return transaction({ name: 'user.revoke' }, async run => {
       const { hash = null, salt = null } = password ?? {}
-      const { id: wanted = null, generation = null } = verified ?? {}
-      const [[id] = []] = await run(END_LOGINS, [username, hash, salt, wanted, generation])
+      const [[id] = []] = await run(END_LOGINS, [username, hash, salt, wantedId ?? null, generation ?? null])
       if (id === undefined) return false
       // A separate statement: it sees the grants of every login for which the first statement had to wait.
       await run(REVOKE_GRANTS, [Number(id), at])
@@ -89,9 +91,9 @@ export const createUserStore = ({ query, transaction }: Driver, lookups: Lookups
 
     rehash: (id, verified, { hash, salt }) => anyRow(query(REHASH, [id, hash, salt, verified.hash, verified.salt])),
 
-    setPassword: (username, password, at, verified) => endEveryGrant(username, at, password, verified),
+    setPassword: (username, password, at, verified) => endEveryGrant(username, at, verified ?? {}, password),
 
-    revoke: (username, at) => endEveryGrant(username, at),
+    revoke: (username, at, id) => endEveryGrant(username, at, id === undefined ? {} : { id }),
 
     async remove(username) {
       const found = await findByUsername(username)

@@ -307,6 +307,17 @@ export const userContract = (test: TestFunction, createStores: CreateStores): vo
     assert.equal(await users.setPassword('alice', somePassword(), at(0), other), true)
   })
 
+  test('the logins of a user who was removed are not those of another of that name', async () => {
+    const stores = await createStores()
+    const { users } = stores
+    const { username, id } = (await register(stores)).user
+    await users.remove(username)
+    const other = await users.insert(username, somePassword())
+    assert.equal(await users.revoke(username, at(0), id), false)
+    same(await users.findByUsername(username), other)
+    assert.equal(await users.revoke(username, at(0), other?.id), true)
+  })
+
   test('a code or token that ended with the user can be neither redeemed, burnt nor rotated', async () => {
     const stores = await createStores()
     const { users, codes, tokens } = stores

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createUseCases, type SecurityEvent } from '../../core/index.js'
 import { onEveryStore } from '../support/stores.js'
-import { addTenant, blankRequest, createWorld, type Stores } from '../support/world.js'
+import { addClient, addTenant, blankRequest, createWorld, type Stores } from '../support/world.js'
 
 const PLACE = { address: '192.0.2.1' }
 
@@ -90,10 +90,8 @@ t.test('a new password ends every login and is told once, and a bad one changes 
     t.ok(await isOpen(login))
     events.length = 0
     t.strictSame((await manage({ newPassword: 'long enough now' })).ended, 1)
-    t.strictSame(
-      events.map(({ event }) => event),
-      ['user.password_changed']
-    )
+    t.match(events, [{ event: 'user.password_changed', address: '192.0.2.1', reason: 'account' }])
+    t.equal(events.length, 1)
     t.notOk(await isOpen(login))
     await t.rejects(manage(), { code: 'access_denied' }, 'the old one')
     t.ok(await isOpen(await logIn('long enough now')))
@@ -117,11 +115,132 @@ t.test('the account is under the same limits on guessing as a login', async t =>
   )
 })
 
-t.test('a hundred logins are shown, and the rest are counted', async t => {
+t.test('a new password that breaks a rule costs no attempt', async t => {
+  const { manage } = await createAccount(createWorld().ports, { passwordMinLength: 12, loginAttempts: 1 })
+  for (let i = 0; i < 3; i += 1) {
+    await t.rejects(manage({ newPassword: 'short' }, { password: 'wrong' }), { code: 'invalid_input' })
+  }
+  t.ok(await manage())
+})
+
+t.test('a hundred logins are shown, the rest are counted, and all of them can be ended', async t => {
+  for (const changes of [{ end: 'all' }, { newPassword: 'another' }]) {
+    const { manage, logIn, events } = await createAccount(createWorld().ports)
+    for (let i = 0; i < 103; i += 1) await logIn()
+    const { logins, others } = await manage()
+    t.strictSame([logins.length, others], [100, 3])
+    events.length = 0
+    t.equal((await manage(changes)).ended, 103)
+    t.equal(events.filter(({ event }) => event === 'grant.revoked').length, 'end' in changes ? 103 : 0)
+  }
+})
+
+t.test('a new password beside a login to end replaces the password and ends every login', async t => {
   const { manage, logIn } = await createAccount(createWorld().ports)
-  for (let i = 0; i < 103; i += 1) await logIn()
-  const { logins, others } = await manage()
-  t.strictSame([logins.length, others], [100, 3])
+  await logIn()
+  await logIn()
+  const { logins } = await manage()
+  t.match(await manage({ newPassword: 'another', end: [logins[0]?.grant.id] }), { ended: 2, logins: [] })
+  t.ok(await manage({}, { password: 'another' }))
+})
+
+t.test('a user does not see the logins by a client that was removed', async t => {
+  await onEveryStore(t, async (t, stores) => {
+    const { manage, logIn, useCases, client } = await createAccount(stores)
+    await logIn()
+    await useCases.removeClient(client.id)
+    t.match(await manage(), { logins: [], others: 0 })
+  })
+})
+
+t.test('a new password is hashed in turn with others of its network', async t => {
+  const { ports, policy, user } = await createAccount(createWorld().ports)
+  const { passwords } = ports
+  const hashes = t.capture(passwords, 'hash', passwords.hash)
+  const attempt = { ...user, ...PLACE, network: 'n' }
+  await createUseCases({ ...ports, passwords }, policy).manageAccount(attempt, { newPassword: 'another' })
+  t.strictSame(
+    hashes().map(({ args }) => args[1]),
+    [{ ...PLACE, network: 'n', priority: 'known_login' }]
+  )
+})
+
+t.test('whoever has the name of a user who was removed meanwhile keeps the logins', async t => {
+  await onEveryStore(t, async (t, stores) => {
+    const { useCases, ports, policy, user, logIn, isOpen } = await createAccount(stores)
+    const logins: Awaited<ReturnType<typeof logIn>>[] = []
+    const slow = createUseCases(
+      {
+        ...ports,
+        grants: {
+          ...ports.grants,
+          async listOpen(...given) {
+            const found = await ports.grants.listOpen(...given)
+            await useCases.removeUser(user.username)
+            await useCases.registerUser({ ...user, password: 'of somebody else' })
+            logins.push(await logIn('of somebody else'))
+            return found
+          }
+        }
+      },
+      policy
+    )
+    await t.rejects(slow.manageAccount({ ...user, ...PLACE }, { end: 'all' }), { code: 'access_denied' })
+    t.strictSame(await Promise.all(logins.map(isOpen)), [true])
+  })
+})
+
+t.test('an operator’s password that comes after logins have ended is not overwritten either', async t => {
+  const { user, ports, policy, useCases, manage } = await createAccount(createWorld().ports)
+  const operators = { username: user.username, password: 'of an operator' }
+  let isHashed = false
+  const meanwhile = createUseCases(
+    {
+      ...ports,
+      passwords: {
+        ...ports.passwords,
+        async hash(password, caller) {
+          isHashed = true
+          await manage({ end: 'all' })
+          return ports.passwords.hash(password, caller)
+        }
+      },
+      users: {
+        ...ports.users,
+        async findByUsername(name) {
+          const found = await ports.users.findByUsername(name)
+          if (isHashed) await useCases.setPassword(operators)
+          return found
+        }
+      }
+    },
+    policy
+  )
+  await t.rejects(meanwhile.manageAccount({ ...user, ...PLACE }, { newPassword: 'of a thief' }), {
+    code: 'access_denied'
+  })
+  t.ok(await useCases.manageAccount({ ...operators, ...PLACE }))
+})
+
+t.test('what belongs to another client and has ended is told like what is unknown', async t => {
+  const { useCases, client, user, logIn, events } = await createAccount(createWorld().ports)
+  const other = await addClient({ useCases }, 'other')
+  const { refreshToken } = await logIn()
+  const authorization = { client, scopes: [], redirectUri: undefined, challenge: undefined }
+  const code = await useCases.authorize(authorization, { ...user, ...PLACE })
+  await useCases.revokeUser(user.username)
+  const unknown = { refreshToken: 'x'.repeat(32), code: 'x'.repeat(32) }
+  for (const [grantType, ended] of [
+    ['refresh_token', { refreshToken }],
+    ['authorization_code', { code }]
+  ] as const) {
+    events.length = 0
+    const [first, second] = [ended, unknown].map(form =>
+      useCases.issueToken(other, { ...blankRequest, grantType, ...form }).catch(({ message }) => message)
+    )
+    t.equal(await first, await second)
+    t.match(events[0], { event: 'token.refused', client: other.id, reason: 'other_client', grant: undefined })
+  }
 })
 
 t.test('a user who is removed while the account is changed is none', async t => {
@@ -182,8 +301,9 @@ t.test('whoever holds an access token of a user learns who that is', async t => 
       grantType: 'client_credentials'
     })
     t.ok(await isOpen(own))
-    await t.rejects(useCases.whoAmI(own.accessToken), { code: 'insufficient_scope' })
     events.length = 0
+    await t.rejects(useCases.whoAmI(own.accessToken, PLACE), { code: 'insufficient_scope' })
+    t.match(events, [{ event: 'bearer.refused', address: '192.0.2.1', reason: 'scope' }])
     await useCases.removeUser(username)
     await t.rejects(useCases.whoAmI(accessToken, PLACE), { code: 'invalid_token' })
     t.match(events.at(-1), { event: 'bearer.refused', address: '192.0.2.1', reason: 'unknown' })
@@ -192,11 +312,12 @@ t.test('whoever holds an access token of a user learns who that is', async t => 
 
 t.test('a token whose grant ends while its user is looked up is invalid', async t => {
   const { ports } = createWorld()
-  const { useCases, logIn } = await createAccount({
+  const { useCases, logIn, events } = await createAccount({
     ...ports,
     grants: { ...ports.grants, find: async () => undefined }
   })
-  await t.rejects(useCases.whoAmI((await logIn()).accessToken), { code: 'invalid_token' })
+  await t.rejects(useCases.whoAmI((await logIn()).accessToken, PLACE), { code: 'invalid_token' })
+  t.match(events.at(-1), { event: 'bearer.refused', address: '192.0.2.1', reason: 'unknown' })
 })
 
 t.test('a new password is stored although all logins are ended while it is hashed', async t => {

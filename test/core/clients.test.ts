@@ -9,6 +9,13 @@ t.test('a client id is 1 to 255 of A-Z a-z 0-9 . _ ~ -', async t => {
   }
 })
 
+t.test('a redirect URI of another address than 127.0.0.1 and ::1 is not of this machine', async t => {
+  for (const host of ['[::]', '0.0.0.0', '127.0.0.2', 'localhost.example', '[::1']) {
+    const adding = addClient(createWorld(), 'app', { redirectUris: [`http://${host}/cb`] })
+    await t.rejects(adding, { code: 'invalid_input' }, host)
+  }
+})
+
 t.test('a client id is registered once', async t => {
   const world = createWorld()
   await addClient(world, 'app')

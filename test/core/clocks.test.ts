@@ -135,6 +135,22 @@ t.test('instances that share their stores', t =>
       t.equal(same.refreshToken, second.refreshToken)
     })
 
+    await test('a refresh that loses the race to one on a clock behind it gets the first answer', async t => {
+      const [one, other] = await instances(stores, [0, 3], 2)
+      const first = await one.login()
+      const winners: TokenAnswer[] = []
+      const { rotate } = stores.tokens
+      t.intercept(stores.tokens, 'rotate', {
+        async value(...given: Parameters<typeof rotate>) {
+          t.intercept(stores.tokens, 'rotate', { value: rotate })
+          winners.push(await one.refresh(first))
+          return rotate(...given)
+        }
+      })
+      const { accessToken } = await other.refresh(first)
+      t.equal(accessToken, winners[0]?.accessToken)
+    })
+
     await test('refreshes and repeats that begin within the grace get one pair, however slow the database is', async t => {
       let slowness = 10
       const slow = {

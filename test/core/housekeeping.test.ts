@@ -10,6 +10,13 @@ t.test('a sweep stops when it is told to', async t => {
   t.equal(await ports.attempts.removeExpired(clock.now(), 10), 1)
 })
 
+t.test('a sweep leaves what has ended within the last minute to requests under way', async t => {
+  const { ports, useCases, clock } = createWorld()
+  const removals = t.capture(ports.attempts, 'removeExpired', ports.attempts.removeExpired)
+  await useCases.sweep()
+  t.equal(Number(removals()[0]?.args[0]), clock.now().getTime() - 60_000)
+})
+
 t.test('a sweep goes on as long as its batches are full', async t => {
   const { ports, useCases, clock } = createWorld()
   for (let i = 0; i < 2500; i += 1) await ports.attempts.take([{ key: String(i), most: 1 }], clock.now(), 1)

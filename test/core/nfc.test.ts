@@ -1,5 +1,6 @@
 import t from 'tap'
 import { toNfc } from '../../core/nfc.js'
+import { createWorld } from '../support/world.js'
 
 const MAX = 1024
 /** Marks of two combining classes, in the order that NFC changes. */
@@ -41,3 +42,12 @@ t.test(
     }
   }
 )
+
+t.test('of two users whose names are one in NFC, an operator removes the one whose name was typed', async t => {
+  const { useCases, ports } = createWorld()
+  await useCases.registerUser({ username: '\u00e9', password: 'x' })
+  await ports.users.insert('e\u0301', await ports.passwords.hash('x'))
+  await useCases.removeUser('e\u0301')
+  t.ok(await ports.users.findByUsername('\u00e9'))
+  t.notOk(await ports.users.findByUsername('e\u0301'))
+})

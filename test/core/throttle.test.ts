@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createUseCases, DomainError } from '../../core/index.js'
 import { signal, turns } from '../support/waiting.js'
-import { ADA, addClient, blankRequest, createWorld, type World } from '../support/world.js'
+import { ADA, addClient, blankRequest, createClock, createWorld, type World } from '../support/world.js'
 
 const FROM = '192.0.2.1'
 const POLICY = { loginAttempts: 1, loginWindowSeconds: 100 }
@@ -166,4 +166,78 @@ t.test('a network has ten times as many registrations as an address', async t =>
   for (let i = 0; i < 10; i += 1) t.equal(await register(i, 'a'), 'ok')
   t.equal(await register(10, 'a'), 'too_many_attempts')
   t.equal(await register(11, 'b'), 'ok')
+})
+
+t.test('a login is known for thirty days, whatever the time of day', async t => {
+  const clock = createClock(new Date('2026-01-01T23:00:00.000Z'))
+  const world = createWorld({ policy: POLICY, clock })
+  await addClient(world, 'app')
+  await world.useCases.registerUser(ADA)
+  const login = await loginOf(world)
+  t.equal(await login(ADA.password), 'ok')
+  clock.advance(30 * 86_400 - 1)
+  for (let i = 0; i < 12; i += 1) await login('wrong', ADA.username, `198.51.100.${i}`)
+  t.equal(await login(ADA.password), 'ok')
+})
+
+t.test('an address is locked out, and not all of its network', async t => {
+  const { login } = await createThrottled()
+  const network = '2001:db8::/48'
+  t.equal(await login('wrong', ADA.username, '2001:db8:0:1::/64', network), 'invalid_grant')
+  t.equal(await login(ADA.password, ADA.username, '2001:db8:0:2::/64', network), 'ok')
+})
+
+t.test('the time that is left is told in whole seconds, and never as less', async t => {
+  const { login, clock } = await createThrottled()
+  await login('wrong')
+  clock.advance(10.7)
+  t.equal(await login('wrong'), 90)
+})
+
+t.test('a count that attempts under way have filled is open again in a second, although another was full', async t => {
+  const { login, ports, clock } = await createThrottled()
+  const [pair = '', username = ''] = await Promise.all(
+    [`pair ${FROM} ${ADA.username}`, `username ${ADA.username}`].map(key => ports.secrets.digest(key))
+  )
+  await ports.attempts.take([{ key: pair, most: 1 }], clock.now(), 100)
+  for (let i = 0; i < 10; i += 1) await ports.attempts.take([{ key: username, most: 10 }], clock.now(), 100)
+  await ports.attempts.fail([username])
+  t.equal(await login(ADA.password), 1)
+})
+
+/** Registrations from addresses of one network, one of each address. */
+const createRegistrations = () => {
+  const world = createWorld({ policy: { registerAttempts: 1, loginWindowSeconds: 100 } })
+  const register = (username: string, address: string) =>
+    world.useCases.registerUser({ username, password: 'x' }, { address, network: 'n' })
+  return { ...world, register }
+}
+
+t.test('a window that ends too late is begun anew, and no other with it', async t => {
+  const { register, ports, clock } = createRegistrations()
+  const key = await ports.secrets.digest('registrations a')
+  await ports.attempts.take([{ key, most: 1 }], new Date(clock.now().getTime() + 3_600_000), 100)
+  for (let i = 0; i < 10; i += 1) await register(`b${i}`, `b${i}`)
+  await t.rejects(register('c', 'a'), { code: 'too_many_attempts' }, 'the count of the network holds')
+})
+
+t.test('of several full windows the one that ends last tells the time that is left', async t => {
+  const { register, clock } = createRegistrations()
+  await register('first', 'a')
+  clock.advance(50)
+  await register('second', 'b')
+  clock.advance(50)
+  for (let i = 0; i < 10; i += 1) await register(`c${i}`, `c${i}`)
+  clock.advance(40)
+  await t.rejects(register('third', 'b'), { code: 'too_many_attempts', retryAfterSeconds: 60 })
+})
+
+t.test('a known and an unknown name take the same look-ups to refuse', async t => {
+  const { ports, policy } = await createThrottled()
+  const looked = t.capture(ports.attempts, 'findKnown', ports.attempts.findKnown)
+  const login = await loginOf({ useCases: createUseCases(ports, policy) })
+  for (const username of [ADA.username, 'nobody']) {
+    await login('wrong', username)
+    t.equal(looked().length, 1, username)
+  }
 })

@@ -93,3 +93,9 @@ t.test('what is no text is refused as invalid_input, whichever use case gets it'
     { refused: 'hashedpassword must be a text' }
   ])
 })
+
+t.test('a password that an operator sets keeps to the least length as well', async t => {
+  const { useCases } = createWorld({ policy: { passwordMinLength: 12 } })
+  await useCases.registerUser({ username: 'ada', password: 'correct horse' })
+  await t.rejects(useCases.setPassword({ username: 'ada', password: 'too short 1' }), { code: 'invalid_input' })
+})

@@ -205,10 +205,10 @@ const createUserStore = ({ read, write }: JsonFile<Tables>): UserStore => {
         endGrants(tables, user)
         return true
       }),
-    revoke: username =>
+    revoke: (username, _at, id) =>
       write(tables => {
         const user = named(tables, username)
-        if (user === undefined) return false
+        if (user === undefined || user.id !== (id ?? user.id)) return false
         endGrants(tables, user)
         return true
       }),

@@ -168,6 +168,17 @@ t.test('in a full queue registrations give way to logins, the last one first', a
   t.strictSame(begun, ['running', 'l0', 'l1', 'l2', 'l3', 'r0', 'r1', 'r2', 'r3'])
 })
 
+t.test('in a full queue of one network a registration gives way before the logins of another address', async t => {
+  const { call, refused, endAll } = stage(t, { capacity: 5 })
+  await call('running')
+  for (const name of ['a0', 'a1', 'a2']) await call(name, { ...login('a'), network: 'n' })
+  await call('r', { ...registration('b'), network: 'n' })
+  await call('c', login('c'))
+  await call('d', login('d'))
+  await endAll()
+  t.strictSame(refused, ['r'])
+})
+
 t.test('in a full queue a registration takes the place of an address with several logins, and of no other', async t => {
   const { call, refused } = stage(t, { capacity: 8 })
   await call('running')
