@@ -187,6 +187,9 @@ t.test('figures say whether the database can be used, how long it takes, and wha
   t.strictSame(await read('heroes_database_up'), ['heroes_database_up 0'])
   t.strictSame(await read('heroes_log_lines_dropped_total'), ['heroes_log_lines_dropped_total 12'])
   t.strictSame(await read('heroes_log_lines_dropped_total'), ['heroes_log_lines_dropped_total 12'], 'also once more')
+  // The time limit of a check does not keep a process alive, and nothing else may be there that does.
+  const awake = setInterval(() => {}, 1000)
+  t.teardown(() => clearInterval(awake))
   check = () => new Promise(() => {})
   t.strictSame(await read('heroes_database_up'), ['heroes_database_up 0'], 'one that hangs cannot be used')
   metrics.onWait(0.2)
@@ -267,4 +270,24 @@ t.test('a METRICS_PORT in use ends the start with a line that names it', async t
   const service = startProcess(t, ['serve'], { PORT: '0', DATABASE_URL: 'memory:', METRICS_PORT })
   t.equal(await service.ended, 1)
   t.match(service.output(), /^heroes: METRICS_PORT cannot be used: .*EADDRINUSE[^\n]*$/m)
+})
+
+t.test('one worker without a database, or with a busy event loop, is seen in the figures of all workers', async t => {
+  const metrics = createMetrics()
+  metrics.watch(QUIET)
+  const samples = await metrics.collect()
+  const aggregatorOf = (name: string) => samples.find(sample => sample.name === name)?.aggregator
+  t.strictSame(['heroes_database_up', 'nodejs_eventloop_lag_seconds'].map(aggregatorOf), ['min', 'max'])
+})
+
+t.test('every method that a path has is counted by its name', async t => {
+  const { ask, read } = await createMeasured()
+  const methods = ['POST', 'PUT', 'DELETE', 'OPTIONS'] as const
+  for (const method of methods) await ask('/heroes/1', { method })
+  const lines = await read('http_request_duration_seconds_count')
+  for (const method of methods)
+    t.ok(
+      lines.some(line => line.includes(`{method="${method}"`)),
+      method
+    )
 })

@@ -247,3 +247,11 @@ t.test('wire 4.1: GET /me tells whose access token it is, and refuses the token 
     [403, 'Bearer realm="heroes", error="insufficient_scope"']
   )
 })
+
+t.test('the box for all ends every login, whichever others are ticked', async t => {
+  const { post, login, ask, ids } = await createAccount()
+  const logins = [await login(), await login()]
+  const [id = ''] = ids((await post(ADA)).payload)
+  t.match((await post({ ...ADA, end: id, end_all: 'yes' })).payload, '2 logins were ended.')
+  for (const { access_token } of logins) t.notOk(await opens({ ask }, access_token))
+})

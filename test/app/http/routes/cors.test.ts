@@ -7,6 +7,7 @@ import {
   basic,
   bearer,
   createInhabited,
+  createService,
   type Headers,
   LOGIN,
   type Service
@@ -264,5 +265,19 @@ t.test('wire 5.13: the listed origins, and no others, may send a browser to get 
   }
   for (const site of [{ 'sec-fetch-site': 'cross-site' }, {}]) {
     t.equal(await status('/auth/introspect', { token: 'x' }, { ...site, origin: APP }), 403)
+  }
+})
+
+t.test('the refusal of a registration that is closed can be read by a listed origin', async t => {
+  const { json } = createService({ corsOrigins, registrationOpen: false })
+  const { statusCode, headers } = await json('POST', '/register', ADA, { origin: APP })
+  t.strictSame([statusCode, headers['access-control-allow-origin']], [403, APP])
+})
+
+t.test('the metadata behind the path of the public URL can be read by a listed origin', async t => {
+  const { ask } = createService({ corsOrigins, publicUrl: () => 'https://heroes.example/a' })
+  for (const name of ['authorization-server', 'protected-resource']) {
+    const { statusCode, headers } = await ask(`/.well-known/oauth-${name}/a`, { headers: { origin: APP } })
+    t.strictSame([statusCode, headers['access-control-allow-origin']], [200, APP])
   }
 })

@@ -51,3 +51,9 @@ t.test('a page of another site cannot spend the attempts of its visitor', async 
   }
   t.equal((await form('/auth/token', fields, basic('app'))).statusCode, 200)
 })
+
+t.test('wire 5.13: the site of a public URL with a path is no other site', async t => {
+  const { form } = await createInhabited({ publicUrl: () => 'https://heroes.example/a' })
+  const headers = { ...basic('app'), origin: 'https://heroes.example' }
+  t.equal((await form('/auth/token', { grant_type: 'password', ...ADA }, headers)).statusCode, 200)
+})

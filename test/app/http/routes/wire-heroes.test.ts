@@ -1,5 +1,7 @@
 import t from 'tap'
+import { DomainError } from '../../../../core/index.js'
 import { bearer, createInhabited, createService } from '../../../support/service.js'
+import { rejecting } from '../../../support/world.js'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
@@ -53,6 +55,13 @@ t.test('wire 3.4: every hero endpoint asks for Authorization: Bearer when they a
   for (const answer of await Promise.all(requests())) t.equal(answer.statusCode, 401)
   for (const answer of await Promise.all(requests(bearer('x'.repeat(32))))) t.equal(answer.statusCode, 401)
   for (const answer of await Promise.all(requests(open))) t.not(answer.statusCode, 401)
+})
+
+t.test('wire 3.12: no shared cache may keep the refusal of a database that is away', async t => {
+  const stores = rejecting(() => new DomainError('unavailable', 'away', { retryAfterSeconds: 1 }))
+  const { ask } = createService({ protectHeroes: false, stores })
+  const { statusCode, headers } = await ask('/heroes')
+  t.strictSame([statusCode, headers['cache-control']], [503, 'private'])
 })
 
 t.test('wire 3.12: every answer of the heroes says that no shared cache may keep it, refusals too', async t => {
