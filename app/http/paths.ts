@@ -18,6 +18,8 @@ declare module 'fastify' {
     errorForm?: ErrorForm
     /** Advice to the client whose answer comes too late. */
     whenLate?: string
+    /** Of a route with a wildcard: whether there is anything at this path, which has no query. */
+    hasPath?: (path: string) => boolean
     /** What caches are told of every answer that says nothing else, refusals too. */
     cacheControl?: string
   }
@@ -53,7 +55,9 @@ const patternOf = (url: string): RegExp =>
 
 const pathOf = (server: FastifyInstance['server'], url: string): Path | undefined => {
   const target = url.replace(/[?#].*/s, '')
-  return [...pathsOf(server).values()].find(({ pattern }) => pattern.test(target))
+  return [...pathsOf(server).values()].find(
+    ({ pattern, route }) => pattern.test(target) && (route.config?.hasPath?.(target) ?? true)
+  )
 }
 
 /** The methods that the path of the request has; none where there is no such path. */

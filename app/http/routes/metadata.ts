@@ -40,8 +40,9 @@ export const metadataRoutes = (http: Http, publicUrl: () => string, scopes: read
     const schema = { response: { 200: response } }
     http.get(path, { schema, config: { cors: true, operation } }, metadata)
     // RFC 8414 section 3.1 and RFC 9728 section 3.1: the path of the URL stands behind the well-known one.
-    http.get(`${path}/*`, { schema, config: { cors: true } }, async request => {
-      if (request.url.replace(/[?#].*/, '') !== path + originForm(new URL(publicUrl()).pathname)) throw noSuchPath()
+    const hasPath = (target: string): boolean => target === path + originForm(new URL(publicUrl()).pathname)
+    http.get(`${path}/*`, { schema, config: { cors: true, hasPath } }, async request => {
+      if (!hasPath(request.url.replace(/[?#].*/, ''))) throw noSuchPath()
       return metadata()
     })
   }

@@ -41,9 +41,13 @@ t.test(
         t.has([answer.statusCode, answer.json()], [200, { issuer, token_endpoint: `${issuer}/auth/token` }], target)
       }
       for (const other of ['/b', `${path}/x`, `${path}x`, `${path}/`, '/', `${path.toUpperCase()}%20`]) {
-        const answer = await ask(`${WELL_KNOWN}${other}`)
-        t.match([answer.statusCode, answer.json()], [404, { error: 'there is nothing at this path' }], other)
+        for (const method of ['GET', 'POST'] as const) {
+          const answer = await ask(`${WELL_KNOWN}${other}`, { method })
+          t.match([answer.statusCode, answer.json()], [404, { error: 'there is nothing at this path' }], other)
+        }
       }
+      const { statusCode, headers } = await ask(`${WELL_KNOWN}${path}?x=1`, { method: 'POST' })
+      t.strictSame([statusCode, headers.allow], [405, 'GET, HEAD'])
     }
   }
 )
