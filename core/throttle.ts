@@ -23,9 +23,9 @@ export interface CountedAttempt {
 /** The limits on guessing. */
 export interface Throttle {
   /**
-   * Counts an attempt to log in under this username, which is that of `user` or of nobody: under username and address, and unless the
-   * login is known, under the username, the address and its network. Throws `too_many_attempts`, and emits
-   * `login.throttled`, when a limit is reached.
+   * Counts an attempt to log in under this username, which is that of `user` or of nobody: under username and address,
+   * and unless the login is known, under the username, the address and its network. Throws `too_many_attempts`, and
+   * emits `login.throttled`, when a limit is reached.
    */
   count(client: string | undefined, username: string, user: User | undefined, origin: Origin): Promise<CountedAttempt>
 }
