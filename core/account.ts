@@ -68,17 +68,19 @@ export const createAccountUseCases = (
   /** Resolves with how many logins this call ended. */
   const endLogins = async (user: User, end: readonly string[] | 'all', attempt: LoginAttempt) => {
     if (end !== 'all' && end.length === 0) return 0
-    let ended = 0
     const { open } = await listOpen(user, Number.MAX_SAFE_INTEGER)
     const ids = new Set(end === 'all' ? [] : end)
-    for (const { grant } of open.filter(({ grant }) => end === 'all' || ids.has(grant.id))) {
-      if (!(await grants.revoke(grant.id, clock.now()))) continue
-      events.emit({ event: 'grant.revoked', ...aboutGrant(grant, attempt), reason: 'account' })
-      ended += 1
-    }
+    const wanted = open.filter(({ grant }) => end === 'all' || ids.has(grant.id))
+    const ended = await Promise.all(
+      wanted.map(async ({ grant }) => {
+        const isEnded = await grants.revoke(grant.id, clock.now())
+        if (isEnded) events.emit({ event: 'grant.revoked', ...aboutGrant(grant, attempt), reason: 'account' })
+        return isEnded
+      })
+    )
     // Logins under way end too, and none of somebody else who has the name by now.
     if (end === 'all' && !(await users.revoke(user.username, clock.now(), user.id))) throw accessDenied()
-    return ended
+    return ended.filter(Boolean).length
   }
 
   return {

@@ -1,6 +1,7 @@
 import { getTableColumns } from 'drizzle-orm'
 import type { Grant, OpenLogin } from '../../core/model.js'
 import type { GrantStore } from '../../core/ports.js'
+import { inBatches } from './batches.js'
 import type { Driver, Run } from './connection/driver.js'
 import { hadNoEffect } from './connection/errors.js'
 import { LIMITS } from './connection/limits.js'
@@ -101,7 +102,14 @@ with latest as (
 )
 select id::text from latest where expiry is null or expiry < $2`
 
-const REVOKE = 'update "grant" set revoked_at = $2 where id = $1 and revoked_at is null returning true'
+const revoked = requested({ id: grants.id, revokedAt: grants.revokedAt })
+
+// A tombstone, not an UPDATE of the tokens: under READ COMMITTED an UPDATE cannot see a token that a concurrent rotation has
+// yet to commit.
+const REVOKE = `
+update "grant" set revoked_at = requested."revokedAt" from ${revoked.from}
+where "grant".id = requested.id and revoked_at is null
+returning "grant".id::text`
 
 const POSTPONE = `
 update "grant" set sweep_at = $1::timestamptz + interval '1 hour'
@@ -136,6 +144,16 @@ export const createGrantStore = ({ query, transaction }: Driver, lookups: Lookup
     return most
   }
 
+  /** Grants that are ended at the same time share a statement. In the order of their ids, so that two cannot deadlock (40P01). */
+  const revoke = inBatches(
+    async (ends: readonly { readonly id: string; readonly revokedAt: Date }[]) => {
+      const inOrder = ends.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+      const ended = new Set((await query(REVOKE, revoked.lists(inOrder))).flat())
+      return ends.map(({ id }) => ended.has(id))
+    },
+    { keyOf: ({ id }) => id }
+  )
+
   return {
     find: lookups.create({ selection: grant, from: 'from "grant" where id = $1 and revoked_at is null', type: 'uuid' }),
 
@@ -144,9 +162,7 @@ export const createGrantStore = ({ query, transaction }: Driver, lookups: Lookup
       return { open: readAll(openLogin, rows).slice(0, limit), count: Number(rows[0]?.[openLogin.width] ?? 0) }
     },
 
-    // A tombstone, not an UPDATE of the tokens: under READ COMMITTED an UPDATE cannot see a token that a concurrent
-    // rotation has yet to commit.
-    revoke: (id, at) => anyRow(query(REVOKE, [id, at])),
+    revoke: (id, at) => revoke({ id, revokedAt: at }),
 
     async removeExpired(at, limit) {
       const startedAt = performance.now()

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { createMemoryStores } from '../../adapters/memory/stores.js'
 import { createUseCases, type SecurityEvent } from '../../core/index.js'
 import { onEveryStore } from '../support/stores.js'
 import { addClient, addTenant, blankRequest, createWorld, type Stores } from '../support/world.js'
@@ -45,6 +46,24 @@ t.test('a user sees the open logins: by which client, since when, when refreshed
     )
     t.equal(others, 0)
   })
+})
+
+t.test('no login of a long list waits for the end of another', async t => {
+  const stores = createMemoryStores()
+  const { grants } = stores
+  /** As a store that ends none before it is asked to end three. */
+  const waiting: (() => void)[] = []
+  const revoke = async (id: string, at: Date) => {
+    await new Promise<void>(resolve => {
+      waiting.push(resolve)
+      if (waiting.length === 3) for (const go of waiting) go()
+    })
+    return grants.revoke(id, at)
+  }
+  const { manage, logIn, isOpen } = await createAccount({ ...stores, grants: { ...grants, revoke } })
+  const logins = [await logIn(), await logIn(), await logIn()]
+  t.equal((await manage({ end: 'all' })).ended, 3)
+  t.strictSame(await Promise.all(logins.map(isOpen)), [false, false, false])
 })
 
 t.test('a user ends logins by their ids, all logins, and none of anybody else', async t => {

@@ -11,7 +11,11 @@ const MOST_TOKENS = 1000
 /** An empty database that keeps, for each token that is removed, the transaction that removed it. */
 const open = async (t: Test) => {
   const url = await migratedDatabase(t)
-  const database = await openServer(url, { pool: 2, prepare: true })
+  let statements = 0
+  const onStatement = () => {
+    statements += 1
+  }
+  const database = await openServer(url, { pool: 2, prepare: true, onStatement })
   t.teardown(() => database.close())
   const sql = postgres(url, { max: 1, onnotice: () => {} })
   t.teardown(() => sql.end())
@@ -52,7 +56,7 @@ const open = async (t: Test) => {
     return row?.max
   }
 
-  return { ...database.stores, sql, parties, grantWith, left, mostRemoved }
+  return { ...database.stores, sql, parties, grantWith, left, mostRemoved, statements: () => statements }
 }
 
 const SIZES = [1, 400, 400, 400, 2500, 1, 1000, 1]
@@ -106,4 +110,15 @@ t.test('a user or a client that cannot be changed or removed keeps a few grants 
     t.match(await sql`select count(*)::int from "grant" where revoked_at is null`, [{ count: 3 }], owner)
     t.match(await sql`select count(*)::int from token`, [{ count: 421 }], owner)
   }
+})
+
+t.test('a thousand grants that are ended at once take ten statements at most, and each is ended once', async t => {
+  const { grants, grantWith, statements } = await open(t)
+  const ids = []
+  for (let count = 0; count < 1000; count++) ids.push(await grantWith(1))
+  const before = statements()
+  const first = await Promise.all(ids.map(id => grants.revoke(id, at(1))))
+  t.ok(statements() - before <= 10, `${statements() - before} statements`)
+  t.ok(first.every(ended => ended))
+  t.notOk((await Promise.all(ids.map(id => grants.revoke(id, at(2))))).some(ended => ended))
 })
