@@ -175,8 +175,8 @@ const read = (env: Environment, refuse: Refuse) => {
     Object.fromEntries(values.filter(value => value.group === group).map(({ entry }) => entry))
   const ofDatabase = valuesOf('database')
   const database = toDatabase(ofDatabase)
-  const { bodyMemory, metricsPort, metricsHost, workers, ...service } = valuesOf('service')
-  const { host, port, bodyLimit } = service
+  const { bodyMemory, metricsPort, workers, ...service } = valuesOf('service')
+  const { host, port, bodyLimit, metricsHost = host } = service
   const isAllowed = (name: string, beside: string, isMet: boolean, expected: string): boolean => {
     if (!isMet) refuse(name, `is '${env[name]}', but must be ${expected}`, beside)
     return isMet
@@ -189,7 +189,8 @@ const read = (env: Environment, refuse: Refuse) => {
   const isAlone = ofDatabase.databaseUrl === undefined || ofDatabase.databaseUrlFile === undefined
   isAllowed('DATABASE_URL_FILE', 'DATABASE_URL', isAlone, 'unset beside DATABASE_URL: set one of the two')
   const hasRoom = isAllowed('BODY_MEMORY', 'BODY_LIMIT', memory >= bodyLimit, leastMemory)
-  const isApart = isAllowed('METRICS_PORT', 'PORT', metricsPort === 0 || metricsPort !== port, 'another port than PORT')
+  const hasOwnPlace = metricsPort === 0 || metricsPort !== port || metricsHost !== host
+  const isApart = isAllowed('METRICS_PORT', 'PORT', hasOwnPlace, 'another port than PORT')
   const mayShare = isAllowed('WORKERS', 'DATABASE_URL', workers === 1 || database.kind === 'server', oneWorker)
   return {
     ...service,
@@ -198,7 +199,7 @@ const read = (env: Environment, refuse: Refuse) => {
     bodyMemory: hasRoom ? memory : defaultMemory,
     /** Where `/metrics` is; undefined for nowhere. */
     metricsPort: isApart ? metricsPort : undefined,
-    metricsHost: metricsHost ?? host,
+    metricsHost,
     /** How many processes share the port. More than one only on a PostgreSQL server. */
     workers: mayShare ? workers : 1,
     /** Variables that are no settings, and by their names look as if they were meant to be. */

@@ -528,13 +528,18 @@ t.test('what Kubernetes sets for a Service of the name metrics is told as such',
   )
 })
 
-t.test('METRICS_PORT is another port than PORT, unless the system picks them', async t => {
-  t.equal(readSettings({}).metricsPort, undefined)
-  t.equal(readSettings({ METRICS_PORT: '9090' }).metricsPort, 9090)
-  t.equal(readSettings({ METRICS_PORT: '0', PORT: '0' }).metricsPort, 0)
-  const message = "METRICS_PORT is '3000', but must be another port than PORT"
-  t.throws(() => readSettings({ METRICS_PORT: '3000' }), { name: 'SettingError', message })
-})
+t.test(
+  'METRICS_PORT is another port than PORT, unless the system picks them or METRICS_HOST is another host',
+  async t => {
+    t.equal(readSettings({}).metricsPort, undefined)
+    t.equal(readSettings({ METRICS_PORT: '9090' }).metricsPort, 9090)
+    t.equal(readSettings({ METRICS_PORT: '0', PORT: '0' }).metricsPort, 0)
+    const message = "METRICS_PORT is '3000', but must be another port than PORT"
+    t.throws(() => readSettings({ METRICS_PORT: '3000' }), { name: 'SettingError', message })
+    t.throws(() => readSettings({ METRICS_PORT: '3000', METRICS_HOST: '127.0.0.1' }), { message })
+    t.equal(readSettings({ METRICS_PORT: '3000', METRICS_HOST: '127.0.0.2' }).metricsPort, 3000)
+  }
+)
 
 t.test('WORKERS is a number, or auto for as many as cores, and more than 1 needs a PostgreSQL server', async t => {
   const server = { DATABASE_URL: 'postgres://localhost/heroes' }
