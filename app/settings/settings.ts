@@ -89,7 +89,7 @@ const SETTINGS = {
   databaseUrlFile: ofDatabase('DATABASE_URL_FILE', databaseUrlInFile, undefined, 'a file that holds DATABASE_URL'),
   dataDir: ofDatabase('DATA_DIR', text, './data', "the embedded database's folder, for one process at a time"),
   databasePool: ofDatabase('DATABASE_POOL', integer(1, 1000), 10, 'connections to PostgreSQL, of each worker'),
-  databasePrepare: ofDatabase('DATABASE_PREPARE', boolean, true, 'false behind a transaction-mode pooler as PgBouncer'),
+  databasePrepare: ofDatabase('DATABASE_PREPARE', boolean, true, 'false behind a transaction-mode pooler (PgBouncer)'),
   migrate: setting('MIGRATE', boolean, true, 'apply pending migrations at the start'),
   publicUrl: setting('PUBLIC_URL', baseUrl, undefined, 'the base URL that users see; unset: http://localhost:PORT'),
   protectHeroes: setting('PROTECT_HEROES', boolean, true, 'the hero endpoints ask for a bearer token'),
@@ -191,7 +191,8 @@ const read = (env: Environment, refuse: Refuse) => {
   const hasRoom = isAllowed('BODY_MEMORY', 'BODY_LIMIT', memory >= bodyLimit, leastMemory)
   const hasOwnPlace = metricsPort === 0 || metricsPort !== port || metricsHost !== host
   const isApart = isAllowed('METRICS_PORT', 'PORT', hasOwnPlace, 'another port than PORT')
-  const mayShare = isAllowed('WORKERS', 'DATABASE_URL', workers === 1 || database.kind === 'server', oneWorker)
+  const urlIn = env.DATABASE_URL ? 'DATABASE_URL' : 'DATABASE_URL_FILE'
+  const mayShare = isAllowed('WORKERS', urlIn, workers === 1 || database.kind === 'server', oneWorker)
   return {
     ...service,
     database,
@@ -224,8 +225,8 @@ const toDatabase = (values: Values<'database'>): DatabaseSettings => {
 }
 
 /**
- * All settings. `publicUrl` is undefined when unset: the URL is then made from the port that the server listens on. So is
- * `hashConcurrency`, whose default depends on the machine.
+ * All settings. `publicUrl` and `hashConcurrency` are undefined when unset: the URL is then made from the port that the server
+ * listens on, and the default of the other depends on the machine.
  */
 export type Settings = ReturnType<typeof read>
 

@@ -562,6 +562,8 @@ t.test('WORKERS is a number, or auto for as many as cores, and more than 1 needs
   const refused = checkSettings({ DATABASE_URL: 'mysql://', WORKERS: '2' })
   t.strictSame([...refused.refused.keys()], ['DATABASE_URL'], 'a database that is not known refuses no workers')
   t.equal(refused.settings.workers, 1)
+  const ofFile = checkSettings({ DATABASE_URL_FILE: import.meta.dirname, WORKERS: '2' })
+  t.strictSame([...ofFile.refused.keys()], ['DATABASE_URL_FILE'])
   const others = checkSettings({ BODY_MEMORY: '100000', PORT: '3000', METRICS_PORT: '3000' })
   t.strictSame([...others.refused.keys()], ['BODY_MEMORY', 'METRICS_PORT'])
   t.strictSame([others.settings.bodyMemory, others.settings.metricsPort], [268_435_456, undefined])
