@@ -58,9 +58,11 @@ export const openFolder = async (folder: string, onStatement?: Observer['onState
 
 /**
  * Makes a database in the folder of a tar that `backup` gave. Rejects with a {@link FolderError} when the folder has a
- * database, or cannot be used, and when the tar holds none; nothing is made then.
+ * database, or cannot be used, and when the tar holds none; no database is made then.
  */
 export const restoreEmbedded = async (folder: string, backup: Blob): Promise<void> => {
+  // PGlite takes what is no tar for a compressed one, and ends the process when it is neither.
+  if ((await backup.slice(...MAGIC).text()) !== 'ustar') throw new FolderError('the backup is no tar')
   const absolute = resolve(folder)
   const unlock = await orUnusable(absolute, () => lockFolder(absolute))
   try {
@@ -73,6 +75,9 @@ export const restoreEmbedded = async (folder: string, backup: Blob): Promise<voi
     unlock()
   }
 }
+
+/** Where a tar says that it is one. */
+const MAGIC = [257, 262] as const
 
 const LOG_MILLISECONDS = 30_000
 

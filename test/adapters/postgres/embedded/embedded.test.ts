@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
   chownSync,
+  existsSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -14,7 +15,7 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { Run } from '../../../../adapters/postgres/connection/driver.js'
-import { openEmbedded } from '../../../../adapters/postgres/database.js'
+import { openEmbedded, restoreEmbedded } from '../../../../adapters/postgres/database.js'
 import { openFolder } from '../../../../adapters/postgres/embedded/embedded.js'
 import { startEngine } from '../../../../adapters/postgres/embedded/engine.js'
 import { lockFolder } from '../../../../adapters/postgres/embedded/folder.js'
@@ -212,6 +213,17 @@ t.test('an empty folder and a file in the place of the database are refused', as
   await refused('empty', /^the folder .*postgres is empty; move it away, and restore a backup or start/)
   await refused('file', /^.*postgres is no folder; move it away, and restore a backup/)
   await refused('lock', /^the folder .*lock cannot be used: E/)
+})
+
+t.test('a backup that is no tar is refused, and nothing is made of it', async t => {
+  const empty = join(temporaryFolder(t), 'empty')
+  for (const content of ['', 'x'.repeat(2000)]) {
+    await t.rejects(restoreEmbedded(empty, new Blob([content])), {
+      name: 'FolderError',
+      message: 'the backup is no tar'
+    })
+  }
+  t.notOk(existsSync(empty))
 })
 
 t.test('nothing in the folder is opened through a symbolic link, and what the link names stays as it is', async t => {
