@@ -93,7 +93,10 @@ export const createPasswordHasher = ({
     return !phc.startsWith(current) && Number(memory) * Number(passes) > LONG
   }
 
-  /** False as well, after the work of a comparison, without a hash, for one that takes too long and for a text that is none. */
+  /**
+   * Whether the secret fits the hash. Also false when there is no hash, when its check would take too long, and when the text
+   * is no hash: each of these takes the work of one comparison.
+   */
   const matches = async (phc: string | undefined, secret: string): Promise<boolean> => {
     try {
       if (phc !== undefined && !isTooLong(phc)) return await verify(phc, secret)

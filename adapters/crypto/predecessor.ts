@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import type { PasswordHash } from '../../core/model.js'
 
 /** A hash of what the predecessor stored, and the salt that leads from the password to it. */
-export interface Adopted {
+interface Adopted {
   readonly salt: string
   /** Takes the predecessor's hash in place of the password. */
   readonly inner: string

@@ -8,12 +8,12 @@ export interface UserRow {
   readonly grants: Set<GrantRow>
 }
 
-export interface ClientRow {
+interface ClientRow {
   client: Client
   readonly grants: Set<GrantRow>
 }
 
-export interface GrantRow {
+interface GrantRow {
   readonly grant: Grant
   /** Undefined for a grant without a user. */
   readonly user: UserRow | undefined

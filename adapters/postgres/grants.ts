@@ -8,7 +8,7 @@ import { LIMITS } from './connection/limits.js'
 import { END_OF_SPENT, pauseSince, removeGrants, removeSpent } from './long-writes.js'
 import type { Lookups } from './lookups.js'
 import { grants, tokens, users } from './schema.js'
-import { anyRow, type Columns, joined, mapped, readAll, requested, type Selection, selection } from './sql.js'
+import { anyRow, type Columns, joined, listOf, mapped, readAll, requested, type Selection, selection } from './sql.js'
 
 const { revokedAt: _revokedAt, ...begun } = getTableColumns(grants)
 const { sweepAt: _sweepAt, ...found } = begun
@@ -82,8 +82,8 @@ select id::text from "grant" where sweep_at < $1
 order by sweep_at limit $2 for update skip locked`
 
 /**
- * Moves each grant of which not all has expired to the instant at which its last code or token expires, or at which its first
- * spent token may go if that is earlier; but that is a day on at least. Returns the others.
+ * For each grant with a code or token that has not expired, sets `sweep_at` to when the last of them expires. If its first
+ * spent token may go before that, `sweep_at` is then, but a day from $2 at the earliest. Returns the other grants.
  */
 const MOVE = `
 with latest as (
@@ -127,7 +127,7 @@ export const createGrantStore = ({ query, transaction }: Driver, lookups: Lookup
       if (picked.length === 0) return 0
       if (!(await removeSpent(run, picked, at))) return most
       // A separate statement: it sees every token that was stored under the grants before they were locked.
-      const expired = (await run(MOVE, [`{${picked.join()}}`, at])).flat()
+      const expired = (await run(MOVE, [listOf(picked), at])).flat()
       const removed = expired.length === 0 || (await removeGrants(run, expired))
       return removed ? picked.length : most
     })

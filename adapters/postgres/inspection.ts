@@ -16,7 +16,6 @@ export const inspect = async ({ query }: Pick<Driver, 'query'>) => {
     if (error instanceof StatementError && error.code === '42501') return undefined
     throw error
   })
-  const pending = state?.pending ?? []
   const [[absentIndexes] = []] = await query(`select ${ABSENT}`, [INDEXES.join()])
   return {
     // Of PostgreSQL, as `18.1`.
@@ -44,7 +43,7 @@ export const inspect = async ({ query }: Pick<Driver, 'query'>) => {
     // Undefined when the role may not read which migrations were applied.
     schema: state && {
       applied: state.applied.length > 0,
-      pending: pending.length,
+      pending: state.pending.length,
       later: state.later,
       absent: state.absent,
       halfCopied: state.halfCopied,

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { SPENT_TOKEN_SECONDS } from '../../core/housekeeping.js'
 import type { Driver, Run, Value } from './connection/driver.js'
-import { counting, countOf } from './sql.js'
+import { counting, countOf, listOf } from './sql.js'
 
 /**
  * The keys of the advisory locks: arbitrary numbers, the same in every instance and each different. A lock belongs to work
@@ -68,7 +68,7 @@ const REMOVE = 'delete from "grant" where id = any ($1::uuid[])'
  * of the tokens and resolves to false.
  */
 export const removeGrants = async (run: Run, ids: readonly unknown[]): Promise<boolean> => {
-  const list = `{${ids.join()}}`
+  const list = listOf(ids)
   if ((await countOf(run(REMOVE_TOKENS, [list]))) === TOKENS) return false
   await run(REMOVE, [list])
   return true
@@ -76,7 +76,7 @@ export const removeGrants = async (run: Run, ids: readonly unknown[]): Promise<b
 
 /** As {@link removeGrants}, of the tokens that are spent and that nobody can count on before `at`. */
 export const removeSpent = async (run: Run, ids: readonly unknown[], at: Date): Promise<boolean> =>
-  (await countOf(run(REMOVE_SPENT, [`{${ids.join()}}`, at]))) < TOKENS
+  (await countOf(run(REMOVE_SPENT, [listOf(ids), at]))) < TOKENS
 
 /** The column that names the owner of a grant. */
 type Owner = 'client_id' | 'user_id'
@@ -102,7 +102,7 @@ export const removeGrantsInPieces = ({ transaction }: Pick<Driver, 'transaction'
   inPieces(() =>
     transaction({ name: 'grant.remove' }, async run => {
       const picked = (await run(pick(owner), [id])).flat()
-      const isMuch = picked.length === GRANTS || (await run(HAVE_MANY, [`{${picked.join()}}`])).length > 0
+      const isMuch = picked.length === GRANTS || (await run(HAVE_MANY, [listOf(picked)])).length > 0
       if (isMuch) await removeGrants(run, picked)
       return isMuch
     })

@@ -99,7 +99,7 @@ const LINES: readonly Line<All>[] = [
   ['HASH_CONCURRENCY', s => s.hashConcurrency === undefined, s => `chosen for ${coresOf(s)}`],
   ['HASH_CONCURRENCY', s => isModest(s), s => `${s.hashConcurrency} at once on ${coresOf(s)}`],
   ['HASH_CONCURRENCY', otherwise, s => `during logins none of ${coresOf(s)} is left to requests`, 'leave it unset'],
-  ['HASH_QUEUE', s => s.hashQueue > 1000, 'who is at its end waits five seconds for a 503', 'leave it unset'],
+  ['HASH_QUEUE', s => s.hashQueue > 1000, 'the last in the queue wait over four seconds for a 503', 'leave it unset'],
   ['METRICS_HOST', s => s.metricsPort !== undefined && isOpen(s.metricsHost), 'anybody may read the metrics', METRICS],
   ['LOG_LEVEL', s => /^(?:error|fatal|silent)$/.test(s.logLevel), 'the security log is hidden', 'set it to info'],
   ['WORKERS', s => s.workers === 1 || s.workers <= s.cores, s => `${s.workers} on ${coresOf(s)}`],

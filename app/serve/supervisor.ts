@@ -55,8 +55,8 @@ interface Place {
 
 /**
  * Keeps so many workers running until it is stopped. A worker that ends is replaced at once. When the replacement ends
- * before it was well, the pause before each further try grows from half a second to ten. A worker that never listened counts
- * as two that ended.
+ * before it was well, the pause before each further try grows from half a second to ten. After a worker that never listened,
+ * it is that of one more end.
  */
 export const supervise = (count: number, drainDelaySeconds: number, world: World) => {
   const places = Array.from({ length: count }, (_, index): Place => ({ number: index + 1, ended: 0 }))

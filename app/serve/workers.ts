@@ -58,7 +58,6 @@ export const serveAsWorker = async (
     if (!stop.asked()) stop.ask()
   }
   void own.signalled.then(() => setTimeout(askOnce, OWN_SIGNAL_MILLISECONDS))
-  let failed = false
   try {
     await work(stop, {
       number: Number(process.env[NUMBER]),
@@ -67,11 +66,11 @@ export const serveAsWorker = async (
         return sendMetrics
       }
     })
+    return 0
   } catch (error) {
-    failed = true
     await report({ failed: String(Object(error).message) })
+    return 1
   }
-  return failed ? 1 : 0
 }
 
 const report = (told: Report): Promise<void> =>

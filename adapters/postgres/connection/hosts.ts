@@ -63,7 +63,7 @@ export const createHosts = (url: string, options: HostsOptions) => {
     opened(address: ServerAddress, connection: HostConnection): void {
       connections = [...connections.filter(({ connection }) => !connection.lost), { at: address, connection }]
     },
-    /** Tries a host that takes no writes last, and drops every connection to it. Whoever takes any host keeps the others. */
+    /** Tries a host that takes no writes last. Drops every connection to it, unless the target is any host. */
     leave(address: ServerAddress): void {
       failed(address)
       if (target !== 'any') dropThose(address, () => true)

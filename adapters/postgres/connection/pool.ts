@@ -21,9 +21,9 @@ interface Waiting {
 }
 
 /**
- * At most `size` connections, opened when they are needed. After a call finds something locked (55P03), the calls with
- * its name get half of the connections at most, until one of them succeeds: the other half serves calls that need
- * nothing locked.
+ * At most `size` connections, opened when they are needed. A call that finds something locked (55P03) puts its name among
+ * the locked ones, until a call of that name succeeds. All calls with locked names together get half of the connections at
+ * most: the other half serves calls that need nothing locked.
  */
 export const createPool = (size: number, open: () => Connection) => {
   let closed = false

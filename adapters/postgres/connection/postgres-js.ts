@@ -12,7 +12,7 @@ interface Target {
   readonly tls: Tls
 }
 
-export interface ClientOptions {
+interface ClientOptions {
   readonly address: ServerAddress
   readonly encryption: Encryption
   readonly prepare: boolean
