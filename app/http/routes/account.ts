@@ -91,10 +91,12 @@ export const accountRoutes = (
         const username = form.get('username')
         const password = form.get('password')
         const newPassword = form.get(FIELDS.newPassword)
-        const end = (form.get(FIELDS.end) ?? '').split(' ').filter(id => id !== '')
+        const ends = form.get(FIELDS.end) ?? ''
+        // Before it is split: ten megabytes can be millions of ids.
+        requireShort([ends])
+        const end = ends.split(' ').filter(id => id !== '')
         const endAll = form.has(FIELDS.endAll)
         const wanted: Wanted = { end, endAll, newPassword: newPassword !== undefined }
-        requireShort(end)
         const refuse = (status: number, problem: AccountProblem) =>
           reply.code(status).send(accountSignInPage(content, problem, wanted))
 

@@ -199,6 +199,7 @@ t.test('no hostile body holds up others, whatever it is and however often it com
   const hostile = [
     ...Object.entries({ ...WORST_FORMS, ...OTHER_FORMS }).map(body => hostileRequest('/auth/code', page, body)),
     ...Object.entries(WORST_FORMS).map(body => hostileRequest('/auth/token', token, body)),
+    hostileRequest('/account', page, ['logins to end with spaces', many(600, () => `end=${'a+'.repeat(8_000)}`, '&')]),
     ...Object.entries({ ...WORST_JSON, ...OTHER_JSON }).map(body => hostileRequest('/heroes', heroes, body)),
     ...Object.entries(WORST_JSON).map(body => hostileRequest('/register', JSON_TYPE, body)),
     hostileRequest('/heroes', JSON_TYPE, ['without a token', filled('', '[')]),

@@ -196,6 +196,8 @@ t.test('what the page would repeat beyond 16 kB is a 400 page that repeats nothi
   t.equal(statusCode, 400)
   t.match(payload, 'longer than 16384 bytes together')
   t.notMatch(payload, id)
+  const spaces = '+'.repeat(9000)
+  t.equal((await post(`${new URLSearchParams(ADA)}&end=${spaces}&end=${spaces}`)).statusCode, 400)
 })
 
 t.test('an empty choice beside a chosen login is none', async t => {
