@@ -49,7 +49,9 @@ export const createLog = (level: string, given?: DestinationStream, worker?: num
     followRequest: logger.isLevelEnabled('info') ? requestLines(output, writtenBy, callers) : undefined,
     naming: others => ({
       emit(event) {
-        note(callers, event)
+        // At the account page a person ends logins of any client: its client and grant are not those of the request.
+        const endsAnyLogin = event.event === 'grant.revoked' && event.reason === 'account'
+        note(callers, endsAnyLogin ? { requestId: event.requestId, user: event.user } : event)
         others.emit(event)
       }
     }),
@@ -128,7 +130,7 @@ interface Caller {
 interface Named extends Pick<Origin, 'requestId'> {
   readonly client?: string
   readonly user?: number | undefined
-  readonly grant?: string
+  readonly grant?: string | undefined
 }
 
 const note = (callers: Callers, { requestId, client, user, grant }: Named): void => {

@@ -78,6 +78,7 @@ t.test('the line of a request has its address, and the client and the user where
     wrong: origin => emit({ event: 'login.failed', reason: 'wrong_password', user: 7, ...origin }),
     robot: origin =>
       emit({ event: 'token.issued', reason: 'client_credentials', client: 'robot', user: undefined, grant, ...origin }),
+    ended: origin => emit({ event: 'grant.revoked', reason: 'account', client: 'app', user: 9, grant, ...origin }),
     me: origin => named.whoAmI(accessToken, origin),
     account: origin => named.manageAccount({ ...ADA, ...origin }),
     page: ({ requestId }) => named.resolveRedirect({ clientId: client.id, requestId }),
@@ -104,6 +105,7 @@ t.test('the line of a request has its address, and the client and the user where
   const line = { level: 30, address: '2001:db8:1:2::/64', method: 'GET', status: 200 }
   t.strictSame(await lineOf('wrong'), { ...line, user: 7 })
   t.strictSame(await lineOf('robot'), { ...line, client: 'robot', grant }, 'nor anything of another request')
+  t.strictSame(await lineOf('ended'), { ...line, user: 9 }, 'the client of a login that ends has sent nothing')
   t.strictSame(await lineOf('bearer'), { ...line, grant })
   t.strictSame(await lineOf('me'), { ...line, user: 1 })
   t.strictSame(await lineOf('account'), { ...line, user: 1 })
