@@ -23,8 +23,13 @@ export interface BearerUseCases {
 }
 
 export const createBearerUseCases = ({ tokens, grants, users, secrets, clock, events }: AllPorts): BearerUseCases => {
-  const refuse = (reason: BearerReason, error: DomainError, origin: Origin | undefined): DomainError => {
-    events.emit({ event: 'bearer.refused', ...originAlone(origin), reason })
+  const refuse = (
+    reason: BearerReason,
+    error: DomainError,
+    origin: Origin | undefined,
+    grant?: string
+  ): DomainError => {
+    events.emit({ event: 'bearer.refused', ...originAlone(origin), grant, reason })
     return error
   }
 
@@ -32,9 +37,9 @@ export const createBearerUseCases = ({ tokens, grants, users, secrets, clock, ev
     if (accessToken === undefined) throw tokenRequired()
     const token = couldBeIssued(accessToken) ? await tokens.findByAccess(await secrets.digest(accessToken)) : undefined
     if (token === undefined) throw refuse('unknown', invalidToken(), origin)
-    if (token.expiresAt <= clock.now()) throw refuse('expired', invalidToken(), origin)
+    if (token.expiresAt <= clock.now()) throw refuse('expired', invalidToken(), origin, token.grantId)
     if (requiredScope !== undefined && !anyCovers(token.scopes, requiredScope)) {
-      throw refuse('scope', insufficientScope(requiredScope), origin)
+      throw refuse('scope', insufficientScope(requiredScope), origin, token.grantId)
     }
     return token
   }
@@ -45,7 +50,7 @@ export const createBearerUseCases = ({ tokens, grants, users, secrets, clock, ev
     async whoAmI(accessToken, origin) {
       const { grantId } = await verifyBearer(accessToken, undefined, origin)
       const grant = await grants.find(grantId)
-      if (grant !== undefined && grant.userId === undefined) throw refuse('scope', tokenOfNoUser(), origin)
+      if (grant !== undefined && grant.userId === undefined) throw refuse('scope', tokenOfNoUser(), origin, grantId)
       // The login may have ended, or the user have been removed, since the token was found.
       const user = grant?.userId === undefined ? undefined : await users.find(grant.userId)
       if (user === undefined) throw refuse('unknown', invalidToken(), origin)

@@ -61,8 +61,8 @@ export type SecurityEvent =
   | (Event<'user.password_changed', 'user'> & Because<'account'>)
   /** An authenticated client was refused a token. With the user and the grant where they are the client's own. */
   | (Event<'token.refused', 'client'> & Partial<Pick<GrantEvent<string>, 'user' | 'grant'>> & Because<RefusalReason>)
-  /** A bearer token was refused. */
-  | (Event<'bearer.refused'> & Because<BearerReason>)
+  /** A bearer token was refused. With its grant, unless the token is unknown. */
+  | (Event<'bearer.refused'> & { readonly grant?: string | undefined } & Because<BearerReason>)
   /** With the client's id only where such a client is registered. */
   | (Event<'client.authentication_failed'> & Because<'no_credentials' | 'unknown_client'>)
   | (Event<'client.authentication_failed', 'client'> & Because<'wrong_secret'>)

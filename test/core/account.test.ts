@@ -324,7 +324,7 @@ t.test('whoever holds an access token of a user learns who that is', async t => 
     t.ok(await isOpen(own))
     events.length = 0
     await t.rejects(useCases.whoAmI(own.accessToken, PLACE), { code: 'insufficient_scope' })
-    t.match(events, [{ event: 'bearer.refused', address: '192.0.2.1', reason: 'scope' }])
+    t.match(events, [{ event: 'bearer.refused', address: '192.0.2.1', grant: String, reason: 'scope' }])
     await useCases.removeUser(username)
     await t.rejects(useCases.whoAmI(accessToken, PLACE), { code: 'invalid_token' })
     t.match(events.at(-1), { event: 'bearer.refused', address: '192.0.2.1', reason: 'unknown' })
