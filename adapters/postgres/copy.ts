@@ -66,7 +66,7 @@ const because =
 const patiently = <T>(target: Driver, work: (run: Run) => Promise<T>): Promise<T> =>
   target.transaction({ name: 'copy', patient: true }, work)
 
-/** An advisory lock of a database's schema. A copy holds it in its source: where a target cannot take it, it is that source. */
+/** An advisory lock of a database's schema. A copy holds it in its source, and in its target while it looks for rows there. */
 const PLACE = `hashtextextended(coalesce(current_schema()::text, ''), ${ADVISORY_LOCKS.copy})`
 
 const prepare = async (target: Driver, mark: string, again: boolean): Promise<void> => {
@@ -74,13 +74,17 @@ const prepare = async (target: Driver, mark: string, again: boolean): Promise<vo
   await migrate(target)
   // While there are no heroes yet, it takes no time.
   if (target.connections) await makeNameIndex(target)
-  await target.query(`insert into ${RECORD} (hash) values ($1)`, [mark])
+  await patiently(target, async run => {
+    // Of copies that begin at once in one target, the first that comes here goes on.
+    await makeEmpty(run, false)
+    await run(`insert into ${RECORD} (hash) values ($1)`, [mark])
+  })
 }
 
 /** Rejects unless the target is empty, or is emptied because a copy into it is not whole. */
 const makeEmpty = async (run: Run, again: boolean): Promise<void> => {
   const [[isElsewhere] = []] = await run(`select pg_try_advisory_xact_lock(${PLACE})`, [])
-  if (isElsewhere !== true) throw new Error('it is the source')
+  if (isElsewhere !== true) throw new Error('it is the source, or another copy is about to begin in it')
   const { halfCopied, present } = await readState(run)
   const tables = present.map(name => `"${name}"`)
   if (halfCopied) {

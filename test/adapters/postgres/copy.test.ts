@@ -17,6 +17,8 @@ import { ADA } from '../../support/world.js'
 const ONCE = { again: false, onBatch: () => {} }
 const AGAIN = { ...ONCE, again: true }
 
+const IS_SOURCE = 'the target cannot be used: it is the source, or another copy is about to begin in it'
+
 const HALF_COPIED = {
   name: 'UnfitDatabaseError',
   message:
@@ -248,6 +250,20 @@ t.test('a copy that another one has begun anew meanwhile is not taken for whole'
   await t.rejects((await open(t, url)).requireSchema(), HALF_COPIED)
 })
 
+t.test('of copies that begin at once in a target one is made, and the others are refused', async t => {
+  const { source, run } = await createSource(t, 1500)
+  for (let round = 0; round < 3; round++) {
+    const target = await createTarget(t)
+    const copies = Array.from({ length: 3 }, () => source.copyTo(target, ONCE))
+    const settled = await Promise.allSettled(copies)
+    const refused = settled.flatMap(copy => (copy.status === 'rejected' ? copy.reason.message : []))
+    t.equal(refused.length, 2)
+    for (const message of refused) t.match(message, /^the target cannot be used: /)
+    t.strictSame(await rowsOf(target.run), await rowsOf(run))
+    await (await open(t, target.url)).requireSchema()
+  }
+})
+
 t.test('what is copied is the state of one instant, whatever is written meanwhile', async t => {
   const { source, url } = await createSource(t, 1500)
   const { useCases } = createService({ stores: source.stores })
@@ -268,8 +284,8 @@ t.test('what is copied is the state of one instant, whatever is written meanwhil
 
 t.test('a target that is the source or has a row in any table is refused, and a source of a later version', async t => {
   const { source, url, run } = await createSource(t, 0)
-  await t.rejects(source.copyTo({ url }, ONCE), { message: 'the target cannot be used: it is the source' })
-  await t.rejects(source.copyTo({ url }, AGAIN), { message: 'the target cannot be used: it is the source' })
+  await t.rejects(source.copyTo({ url }, ONCE), { message: IS_SOURCE })
+  await t.rejects(source.copyTo({ url }, AGAIN), { message: IS_SOURCE })
   await source.stores.heroes.insert({ name: 'Ant' })
   const other = await createSource(t, 0)
   await other.source.stores.attempts.take([{ key: 'A'.repeat(43), most: 1 }], new Date(), 60)
