@@ -19,6 +19,9 @@ export const movingCommands = ({ env, terminal, status, print }: CommandContext)
     description: 'saves the whole embedded database in a file, also while the service runs',
     example: 'backup heroes.tar',
     action: async (file: string, options: JsonOption) => {
+      // A device or a pipe would be replaced by a file.
+      const found = await stat(file).catch(() => undefined)
+      if (found?.isFile() === false) throw new Error(`${file} is no regular file: a backup replaces none`)
       await backUp(env, status, tar => save(tar, file))
       const { size } = await stat(file)
       await print(options, [{ file, bytes: size }, [`The database is saved in ${file}, ${size} bytes.`]])

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import t from 'tap'
@@ -58,6 +58,17 @@ t.test('a backup is one file for its owner alone, and restore makes the same dat
   t.strictSame(saved, { code: 0, stdout: `${JSON.stringify({ file, bytes: statSync(file).size })}\n`, stderr: '' })
   t.equal(process.platform === 'win32' || statSync(file).mode & 0o777, process.platform === 'win32' || 0o600)
   t.strictSame(readdirSync(folder), ['backup'])
+  const refused = [folder]
+  if (process.platform !== 'win32') {
+    const device = join(folder, 'device')
+    symlinkSync('/dev/null', device)
+    refused.push(device)
+  }
+  for (const place of refused) {
+    const stderr = `heroes: ${place} is no regular file: a backup replaces none\n`
+    t.strictSame(await heroes(`backup ${place}`, { DATA_DIR }), { code: 1, stdout: '', stderr })
+    t.notOk(statSync(place).isFile())
+  }
 
   const restored = { DATA_DIR: join(folder, 'new', 'data') }
   t.match(await heroes(`restore ${file}`, restored), {
