@@ -27,7 +27,7 @@ export const fewConnections = (connections: number): Finding | undefined =>
     ? undefined
     : {
         check: 'open files',
-        ...risky(`the limit on open files leaves ${connections} connections: any more are closed at once`, RAISE)
+        ...risky(`the limit on open files leaves ${connections} connections, and others are closed at once`, RAISE)
       }
 
 /** What to do about a low limit. */

@@ -22,10 +22,7 @@ export class EncryptionError extends StatementError {}
 
 export const unavailable = (cause: Error): DomainError => databaseAway(1, cause)
 
-/**
- * True when PostgreSQL rolled the statement back and the same statement may succeed next time: serialization failures
- * (40001) and deadlocks (40P01).
- */
+/** True when PostgreSQL rolled the statement back because of others (40001, 40P01): next time it may succeed. */
 export const isRolledBack = (error: unknown): boolean => /^40(?:001|P01)$/.test(String(sqlstateOf(error)))
 
 /** True when the statement waited for a lock for longer than `lock_timeout` allows (55P03). It had no effect. */
@@ -35,9 +32,8 @@ export const isLocked = (error: unknown): boolean => sqlstateOf(error) === '55P0
 export const isTooSlow = (error: unknown): boolean => sqlstateOf(error) === '57014'
 
 /**
- * True when PostgreSQL itself reported that the statement was rolled back, so that it may be sent again. After the loss
- * of a connection (class 08, 57P01 to 57P05 and the client's own codes) it is unknown whether the statement had an
- * effect.
+ * True when PostgreSQL itself reported that the statement was rolled back, so that it may be sent again. After the loss of a
+ * connection (class 08, 57P01 to 57P05 and the client's own codes) it is unknown whether the statement had an effect.
  */
 export const hadNoEffect = (error: unknown): boolean => {
   const code = sqlstateOf(error)
@@ -92,10 +88,7 @@ export const endsConnection = (error: unknown): boolean =>
 
 const STATEMENT_ALONE = /^(?:40...|42...|0A000|55P03|57014|XX000)$/
 
-/**
- * The error with which a store rejects: `unavailable`, or a {@link StatementError} for an error that only a bug can
- * cause.
- */
+/** The error with which a store rejects: `unavailable`, or a {@link StatementError} for an error that only a bug can cause. */
 export const translate = (error: unknown): Error => {
   if (error instanceof EncryptionError) return unavailable(error)
   if (error instanceof DomainError || error instanceof StatementError) return error

@@ -61,8 +61,8 @@ export const openFolder = async (folder: string, onStatement?: Observer['onState
  * database, or cannot be used, and when the tar holds none; no database is made then.
  */
 export const restoreEmbedded = async (folder: string, backup: Blob): Promise<void> => {
-  // PGlite takes what is no tar for a compressed one, and ends the process when it is neither.
-  if ((await backup.slice(...MAGIC).text()) !== 'ustar') throw new FolderError('the backup is no tar')
+  // A tar says there that it is one. PGlite takes anything else for a compressed tar, and ends the process when it is none.
+  if ((await backup.slice(257, 262).text()) !== 'ustar') throw new FolderError('the backup is no tar')
   const absolute = resolve(folder)
   const unlock = await orUnusable(absolute, () => lockFolder(absolute))
   try {
@@ -75,9 +75,6 @@ export const restoreEmbedded = async (folder: string, backup: Blob): Promise<voi
     unlock()
   }
 }
-
-/** Where a tar says that it is one. */
-const MAGIC = [257, 262] as const
 
 const LOG_MILLISECONDS = 30_000
 
@@ -113,10 +110,7 @@ export const hasEmbedded = (folder: string): Promise<boolean> => {
 
 const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined
 
-/**
- * The next call starts a crashed engine again. After a failed start, calls are refused for this time before the next
- * try.
- */
+/** The next call starts a crashed engine again. After a failed start, calls are refused for this time before the next try. */
 const RESTART_MILLISECONDS = 1000
 
 const openEngine = async (dataDir: string) => {
@@ -163,8 +157,7 @@ const make = async (dataDir: string, backup?: Blob): Promise<void> => {
     async () => {
       try {
         rmSync(making, { recursive: true, force: true })
-        // Everybody may write the engine's files, whatever the umask: only the mode of the folder keeps other users
-        // out.
+        // Whatever the umask, everybody may write the engine's files: the mode of the folder alone keeps other users out.
         mkdirSync(making, { mode: 0o700 })
         await (await startEngine(making, backup)).close()
         isCluster(making)

@@ -38,10 +38,7 @@ const START_PARAMETERS = [
   ...['-c', 'shared_buffers=64MB']
 ]
 
-/**
- * PostgreSQL's last complaint with its details. The time is left out, and so are the hints, which are for other
- * installations.
- */
+/** PostgreSQL's last complaint with its details, without the time and the hints, which are for other installations. */
 const lastComplaint = (printed: readonly string[]): string | undefined => {
   const last = printed.findLastIndex(line => COMPLAINT.test(line))
   if (last === -1) return undefined
@@ -98,10 +95,7 @@ export class Engine extends PGlite {
     }
   }
 
-  /**
-   * Statements send and read arrays as PostgreSQL's literals. PGlite would read the types of all arrays from the catalog,
-   * which takes a twentieth of the start.
-   */
+  /** Arrays are sent and read as PostgreSQL's literals. To read their types first would take a twentieth of the start. */
   override async _initArrayTypes(): Promise<void> {}
 
   /** The answer to every statement comes through this method. */
@@ -120,10 +114,7 @@ const DATA_ROW = 'D'.charCodeAt(0)
 /** A message of PostgreSQL's protocol begins with its type in one byte and its length, without that byte, in four. */
 const HEADER = 5
 
-/**
- * PGlite's decoder takes a leading U+FEFF of a field for a byte order mark and drops it. The rows were read from
- * `data`.
- */
+/** PGlite's decoder takes a leading U+FEFF of a field for a byte order mark and drops it. The rows were read from `data`. */
 const restoreByteOrderMarks = (rows: readonly messages.DataRowMessage[], data: Uint8Array): void => {
   // Nearly every answer is without a U+FEFF.
   if (!Buffer.from(data.buffer, data.byteOffset, data.byteLength).includes(BYTE_ORDER_MARK)) return
