@@ -61,7 +61,7 @@ export const openFolder = async (folder: string, onStatement?: Observer['onState
  * database, or cannot be used, and when the tar holds none; no database is made then.
  */
 export const restoreEmbedded = async (folder: string, backup: Blob): Promise<void> => {
-  // A tar says there that it is one. PGlite takes anything else for a compressed tar, and ends the process when it is none.
+  // Each tar has that word there. PGlite takes any other file for a compressed tar, and ends the process when it is none.
   if ((await backup.slice(257, 262).text()) !== 'ustar') throw new FolderError('the backup is no tar')
   const absolute = resolve(folder)
   const unlock = await orUnusable(absolute, () => lockFolder(absolute))
