@@ -60,16 +60,24 @@ t.test('a login that was refreshed more often than a call may have arguments is 
   t.strictSame((await grants.listOpen(parties.user.id, at(1), 1)).count, 1)
 })
 
-t.test('a sweep among thousands of grants lets others have their turn', async t => {
+t.test('a sweep among thousands of grants lets others have their turn, and so does each batch', async t => {
   const stores = createMemoryStores()
+  const { grants, attempts, tokens } = stores
   const parties = await register(stores)
-  for (let number = 0; number < 5000; number += 1) {
-    await stores.tokens.insert(publicTokenUnder(grantTo(parties), { expiresAt: at(100) }), 0)
+  for (let number = 0; number < 6000; number += 1) {
+    await tokens.insert(publicTokenUnder(grantTo(parties), { expiresAt: at(100) }), 0)
   }
-  let hadTurn = false
-  setImmediate(() => {
-    hadTurn = true
-  })
-  t.equal(await stores.grants.removeExpired(at(50), 100), 0)
-  t.ok(hadTurn)
+  for (let number = 0; number < 100; number += 1) await attempts.take([{ key: `${number}`, most: 1 }], at(0), 100)
+  for (const [store, now, removed] of [
+    [grants, at(50), 0],
+    [grants, at(200), 100],
+    [attempts, at(200), 100]
+  ] as const) {
+    let hadTurn = false
+    setImmediate(() => {
+      hadTurn = true
+    })
+    t.equal(await store.removeExpired(now, 100), removed)
+    t.ok(hadTurn)
+  }
 })
