@@ -11,7 +11,7 @@ export const examine = async (env: Environment): Promise<readonly Finding[]> => 
   return [
     ...describeRefused(refused),
     ...adviseOnSettings(settings, new Set(refused.keys()), availableParallelism()),
-    ...[fewConnections(connectionsFor(settings))].filter(found => found !== undefined),
+    ...fewConnections(connectionsFor(settings)),
     // The default in place of a refused DATABASE_URL would be another database.
     ...(refused.has('DATABASE_URL') || refused.has('DATABASE_URL_FILE') ? [] : await checkDatabase(settings))
   ].filter(({ check, verdict }) => verdict === 'wrong' || !refused.has(check))

@@ -22,13 +22,11 @@ export const connectionsFor = ({ database }: Pick<Settings, 'database'>, limit =
 }
 
 /** What is said of so many connections, if they are too few. */
-export const fewConnections = (connections: number): Finding | undefined =>
-  connections >= FEW
-    ? undefined
-    : {
-        check: 'open files',
-        ...risky(`the limit on open files leaves ${connections} connections, and others are closed at once`, RAISE)
-      }
+export const fewConnections = (connections: number): readonly Finding[] => {
+  if (connections >= FEW) return []
+  const message = `the limit on open files leaves ${connections} connections, and others are closed at once`
+  return [{ check: 'open files', ...risky(message, RAISE) }]
+}
 
 /** What to do about a low limit. */
 export const RAISE = 'raise the limit, with ulimit -n or LimitNOFILE of systemd'

@@ -122,8 +122,7 @@ const runServer = async (parts: Parts, prepared: Prepared<readonly NameIndexLack
     ends.push(await takeCommands(settings.database, { createUseCases, backup: database.backup }, events, log.logger))
     log.logger.info({ host: settings.host, port, publicUrl: publicUrl() }, 'listening')
     if (worker === undefined) startWarnings(settings).forEach(warn)
-    const few = fewConnections(maxConnections)
-    if (isFirst && few !== undefined) warn(few)
+    if (isFirst) fewConnections(maxConnections).forEach(warn)
     if (instructions) {
       // Whoever reads standard output may have left, which must not end the service.
       stdout.on('error', () => {}).write(instructions)
