@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -224,14 +224,12 @@ export const readMigrations = (): readonly Migration[] => {
   return files.sort().map(name => {
     const text = readFileSync(join(folder, name), 'utf8').replaceAll('\r\n', '\n')
     return {
-      hash: sha256(text),
-      hashWithCrlf: sha256(text.replaceAll('\n', '\r\n')),
+      hash: hash('sha256', text),
+      hashWithCrlf: hash('sha256', text.replaceAll('\n', '\r\n')),
       statements: text.replaceAll('"public".', '').split('--> statement-breakpoint')
     }
   })
 }
-
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 const named = (migrations: readonly Pick<Migration, 'statements'>[], pattern: RegExp): readonly string[] =>
   migrations.flatMap(({ statements }) => [...statements.join(';').matchAll(pattern)].map(([, name]) => String(name)))
