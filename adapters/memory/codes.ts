@@ -5,14 +5,9 @@ import { beginGrant, type CodeRow, copyCode, extend, isLive, storeToken, type Ta
 export const createCodeStore = (tables: Tables): CodeStore => {
   const { codes } = tables
 
-  const live = (digest: Digest): CodeRow | undefined => {
-    const row = codes.get(digest)
-    return row && isLive(row.grant) ? row : undefined
-  }
-
   const spend = (digest: Digest): CodeRow | undefined => {
-    const row = live(digest)
-    if (row === undefined || row.spent) return undefined
+    const row = codes.get(digest)
+    if (row === undefined || row.spent || !isLive(row.grant)) return undefined
     row.spent = true
     return row
   }
