@@ -33,9 +33,6 @@ export const WELL_KNOWN: readonly string[] = [SERVER_METADATA, RESOURCE_METADATA
  */
 export const metadataRoutes = (http: Http, publicUrl: () => string, scopes: readonly (string | undefined)[]): void => {
   const supported = [...new Set(scopes.filter(scope => scope !== undefined))]
-  const ofServer = async () => serverMetadata(publicUrl())
-  const ofResource = async () => resourceMetadata(publicUrl(), supported)
-
   const serve = (path: string, operation: Operation, response: TObject, metadata: () => Promise<Metadata>): void => {
     const schema = { response: { 200: response } }
     http.get(path, { schema, config: { cors: true, operation } }, metadata)
@@ -46,8 +43,8 @@ export const metadataRoutes = (http: Http, publicUrl: () => string, scopes: read
       return metadata()
     })
   }
-  serve(SERVER_METADATA, OF_SERVER, ServerMetadata, ofServer)
-  serve(RESOURCE_METADATA, OF_RESOURCE, ResourceMetadata, ofResource)
+  serve(SERVER_METADATA, OF_SERVER, ServerMetadata, async () => serverMetadata(publicUrl()))
+  serve(RESOURCE_METADATA, OF_RESOURCE, ResourceMetadata, async () => resourceMetadata(publicUrl(), supported))
 }
 
 const resourceMetadata = (publicUrl: string, scopes: readonly string[]): Metadata => ({
