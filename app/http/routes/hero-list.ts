@@ -123,18 +123,14 @@ const heroQuery = (url: string): HeroQuery => {
   const known = formPairs(queryString(url), QUERY_KEYS)
   const values = new Map(known)
   if (values.size < known.length) throw queryRefusals.parameterRepeated()
-  return { nameContains: values.get('name'), after: optionalInteger(values, 'after'), limit: pageLimit(values) }
-}
-
-const optionalInteger = (values: ReadonlyMap<string, string>, key: string): number | undefined => {
-  const text = values.get(key)
-  return text === undefined ? undefined : integer(text, key)
-}
-
-const pageLimit = (values: ReadonlyMap<string, string>): number | undefined => {
-  const limit = optionalInteger(values, 'limit')
+  const integerAt = (key: string): number | undefined => {
+    const text = values.get(key)
+    return text === undefined ? undefined : integer(text, key)
+  }
+  const after = integerAt('after')
+  const limit = integerAt('limit')
   if (limit !== undefined && (limit < 1 || limit > MAX_LIMIT)) throw limitOutside()
-  return limit
+  return { nameContains: values.get('name'), after, limit }
 }
 
 /** The `Link` header to the next page (RFC 8288). */
