@@ -15,10 +15,7 @@ interface Lookup<Record> {
   readonly type: 'bigint' | 'bytea' | 'text' | 'uuid'
 }
 
-export interface Lookups {
-  /** Returns the function that looks a key up: it resolves with undefined when there is no row. */
-  create<Key extends string | number, Record>(lookup: Lookup<Record>): (key: Key) => Promise<Record | undefined>
-}
+export type Lookups = ReturnType<typeof createLookups>
 
 type Values = readonly unknown[]
 
@@ -62,7 +59,7 @@ ${finds.join('\n')}`
 export const createLookups = (
   { lookUp, query }: Pick<Driver, 'lookUp' | 'query'>,
   onBatch?: (size: number) => void
-): Lookups => {
+) => {
   /** The shared statements so far, by the numbers of the kinds in them. */
   const texts = new Map<string, string>()
   let created = 0
@@ -113,6 +110,7 @@ export const createLookups = (
   const groups = new Map<string, ReturnType<typeof createStatement>>()
 
   return {
+    /** Returns the function that looks a key up: it resolves with undefined when there is no row. */
     create<Key extends string | number, Record>({ group, type, selection, from }: Lookup<Record>) {
       const statement = group === undefined ? createStatement() : (groups.get(group) ?? createStatement())
       if (group !== undefined) groups.set(group, statement)
