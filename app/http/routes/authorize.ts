@@ -14,8 +14,6 @@ import { CANCEL, loginPage, type ServiceDescription } from '../pages/login-page.
 import { pageRoutes } from '../pages/page-routes.js'
 import { oauthFormRefusals, pageRefusals, queryRefusals, storeRefusals } from '../refusals.js'
 
-type AuthorizeUseCases = Pick<UseCases, 'resolveRedirect' | 'judgeRequest' | 'authorize' | 'describeScopes'>
-
 const MOST_STATE_BYTES = 4096
 
 const { faultyLink } = refusals
@@ -127,7 +125,7 @@ const LOG_IN: Operation = {
 /** The authorization endpoint of RFC 6749 section 4.1. It answers people, so its failures are pages and redirects. */
 export const authorizeRoutes = (
   http: Http,
-  useCases: AuthorizeUseCases,
+  useCases: Pick<UseCases, 'resolveRedirect' | 'judgeRequest' | 'authorize' | 'describeScopes'>,
   publicUrl: () => string,
   service: ServiceDescription
 ): void => {

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { type Hero, refusals, type UseCases } from '../../../core/index.js'
+import { type Hero, type HeroUseCases, refusals, type UseCases } from '../../../core/index.js'
 import { bearerRefusals, checkedTogether, createBearerCheck } from '../bearer.js'
 import { jsonRoutes } from '../bodies/json.js'
 import type { Http } from '../http.js'
@@ -21,12 +21,11 @@ interface HeroAccessOptions {
   readonly writeScope: string | undefined
 }
 
-type HeroUseCases = Pick<
-  UseCases,
-  'heroPage' | 'allHeroes' | 'findHero' | 'createHero' | 'replaceHero' | 'removeHero' | 'verifyBearer'
->
-
-export const heroRoutes = (http: Http, useCases: HeroUseCases, options: HeroAccessOptions & HeroListOptions): void => {
+export const heroRoutes = (
+  http: Http,
+  useCases: HeroUseCases & Pick<UseCases, 'verifyBearer'>,
+  options: HeroAccessOptions & HeroListOptions
+): void => {
   const { reading, writing } = createHeroAccess(useCases, options)
 
   heroListRoute(http, useCases, reading, options)
