@@ -61,7 +61,7 @@ export const createClientUseCases = ({ clients, secrets, clock, events }: AllPor
     }) {
       if (!isClientId(id)) throw invalid('a client id is 1 to 255 of A-Z a-z 0-9 . _ ~ -')
       const changes = requireChanges({ redirectUris, allowedScopes, grantTypes, name, requirePkce, requireState })
-      const secret = typeof wanted === 'object' ? await secrets.random() : wanted
+      const secret = isGenerated(wanted) ? await secrets.random() : wanted
       const secretDigest = secret === undefined ? undefined : await secrets.digest(requireSecret(secret))
       const client: Client = { id, secretDigest, previousSecret: undefined, ...changes }
       requireFitting(client)
@@ -139,6 +139,9 @@ const requireFitting = ({ id, secretDigest, grantTypes }: Client): void => {
   if (secretDigest === undefined) throw invalid('client_credentials is for confidential clients')
   if (/^[0-9]+$/.test(id)) throw invalid('client_credentials is for clients whose id is not of digits alone')
 }
+
+const isGenerated = (wanted: NewClient['secret']): wanted is { readonly generate: true } =>
+  Object(wanted).generate === true
 
 /** RFC 6749 appendix A.2. Clients encode other characters in Basic credentials each in a way of its own. */
 const requireSecret = (secret: string): string => {

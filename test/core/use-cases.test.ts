@@ -56,6 +56,8 @@ t.test('what is no text is refused as invalid_input, whichever use case gets it'
       revokeUser: () => useCases.revokeUser(odd),
       removeUser: () => useCases.removeUser(odd),
       'addClient, id': () => useCases.addClient({ id: odd }),
+      'addClient, secret': () => useCases.addClient({ id: 'other', secret: odd }),
+      'rotateSecret, secret': () => useCases.rotateSecret('app', odd),
       'addClient, redirectUris': () => useCases.addClient({ id: 'other', redirectUris: [odd] }),
       'addClient, allowedScopes': () => useCases.addClient({ id: 'other', allowedScopes: [odd] }),
       'changeClient, name': () => useCases.changeClient('app', { name: odd }),
