@@ -23,7 +23,8 @@ const KINDS = 100
 /**
  * Logs what requests fail with, so that failures that are alike cannot fill the log. The first of a kind is logged at
  * once. While others follow, a line after every minute of an outage, and after every second of a bug, tells how many,
- * and what the latest was. A kind of which no failure follows is forgotten. `end` logs the counts at once.
+ * and what the latest was. A kind of which no failure follows is forgotten. `end` logs the counts at once, and
+ * forgets all kinds.
  */
 export const createFailures = (logger: Pick<Logger, 'error'>): { readonly log: LogFailure; end(): void } => {
   const kinds = new Map<string, Alike>()
@@ -36,6 +37,8 @@ export const createFailures = (logger: Pick<Logger, 'error'>): { readonly log: L
 
   const logCountLater = (name: string, kind: Alike): void => {
     const over = (): void => {
+      // After `end` another kind may have the name.
+      if (kinds.get(name) !== kind) return
       if (kind.failed === 0) kinds.delete(name)
       else logCountLater(name, kind)
       logCount(kind)
@@ -60,7 +63,10 @@ export const createFailures = (logger: Pick<Logger, 'error'>): { readonly log: L
       kinds.set(name, kind)
       logCountLater(name, kind)
     },
-    end: () => kinds.forEach(logCount)
+    end() {
+      kinds.forEach(logCount)
+      kinds.clear()
+    }
   }
 }
 

@@ -24,7 +24,7 @@ export interface ProcessLog extends Log {
   namingIn(useCases: UseCases): UseCases
   /** How many lines nobody has read in time, so that they were dropped. */
   linesDropped(): number
-  /** Logs what has been counted and not logged yet. */
+  /** Logs what has been counted and not logged yet. Failures that follow are logged as if they were the first. */
   readonly end: () => void
 }
 

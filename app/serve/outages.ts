@@ -1,5 +1,5 @@
-import type { Logger } from 'pino'
 import { DomainError } from '../../core/index.js'
+import type { ProcessLog } from './log.js'
 import { REAL_TIME } from './preparing.js'
 import type { Stop } from './stop.js'
 
@@ -13,7 +13,7 @@ const LOOK_MILLISECONDS = 1000
 export const createOutageWatch = (
   check: () => Promise<void>,
   stop: Pick<Stop, 'asked'>,
-  log: Pick<Logger, 'info'>,
+  log: Pick<ProcessLog, 'logger' | 'end'>,
   time = REAL_TIME
 ): ((error: unknown) => Promise<void>) => {
   let isWatching = false
@@ -32,7 +32,9 @@ export const createOutageWatch = (
       await time.pass(LOOK_MILLISECONDS)
     }
     if (looks > 0 && !stop.asked()) {
-      log.info({ seconds: Math.round((time.now() - startedAt) / 1000) }, 'the database can be used again')
+      // The next outage is logged with its own cause, and its requests do not count as those of this one.
+      log.end()
+      log.logger.info({ seconds: Math.round((time.now() - startedAt) / 1000) }, 'the database can be used again')
     }
     isWatching = false
   }

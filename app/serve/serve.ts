@@ -82,7 +82,7 @@ const runServer = async (parts: Parts, prepared: Prepared<readonly NameIndexLack
   const ready = (): Promise<void> => (stop.asked() ? Promise.reject(ENDING) : database.check())
   let { port } = settings
   const publicUrl = (): string => publicUrlOf(settings, port)
-  const watchOutage = createOutageWatch(database.check, stop, log.logger)
+  const watchOutage = createOutageWatch(database.check, stop, log)
   let isPrepared = false
   const watched: typeof log = {
     ...log,

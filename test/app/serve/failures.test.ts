@@ -129,8 +129,8 @@ t.test('bugs of more than a hundred kinds in a second are counted together', asy
   t.match(read(), [{ failed: 899, reqId: 'req-999' }])
 })
 
-t.test('what has been counted by the end is logged', async t => {
-  createTime(t)
+t.test('what has been counted by the end is logged, and what follows is logged anew', async t => {
+  const time = createTime(t)
   const { log, read } = createLines()
   for (let i = 0; i < 3; i++) log.requestFailed(away('ECONNREFUSED'), `req-${i}`)
   log.requestFailed(overloaded, 'req-x')
@@ -139,4 +139,12 @@ t.test('what has been counted by the end is logged', async t => {
   t.match(read(), [{ failed: 2, err: { code: 'unavailable' } }])
   log.end()
   t.strictSame(read(), [])
+  time.pass(30)
+  log.requestFailed(away('28P01'), 'req-3')
+  t.match(read(), [{ msg: 'a request failed', reqId: 'req-3', err: { cause: { code: '28P01' } } }])
+  time.pass(30)
+  log.requestFailed(away('28P01'), 'req-4')
+  t.strictSame(read(), [], 'the minute of what was forgotten is not that of what follows')
+  time.pass(30)
+  t.match(read(), [{ failed: 1, reqId: 'req-4' }])
 })

@@ -15,7 +15,7 @@ const createWatched = (until: number, asked = () => false) => {
     looks += 1
     if (passed() < until) throw AWAY
   }
-  return { watch: createOutageWatch(check, { asked }, log.logger, time), take, looks: () => looks, time, passed }
+  return { watch: createOutageWatch(check, { asked }, log, time), log, take, looks: () => looks, time, passed }
 }
 
 t.test('the end of an outage is logged once, with its length, however many requests have failed', async t => {
@@ -24,6 +24,19 @@ t.test('the end of an outage is logged once, with its length, however many reque
   t.match(take(), [{ level: 30, seconds: 42, msg: 'the database can be used again' }])
   await watch(AWAY)
   t.strictSame(take(), [], 'a failure while the database can be used is no outage')
+})
+
+t.test('an outage soon after another one is logged with its cause as well', async t => {
+  const { watch, log, take } = createWatched(2000)
+  for (const id of ['req-1', 'req-2']) log.requestFailed(AWAY, id)
+  await watch(AWAY)
+  log.requestFailed(AWAY, 'req-3')
+  t.match(take(), [
+    { msg: 'a request failed', reqId: 'req-1' },
+    { msg: 'more requests failed', failed: 1 },
+    { msg: 'the database can be used again' },
+    { msg: 'a request failed', reqId: 'req-3' }
+  ])
 })
 
 t.test('no other failure is taken for an outage', async t => {
