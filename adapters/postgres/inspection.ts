@@ -55,8 +55,8 @@ export const inspect = async ({ query }: Pick<Driver, 'query'>) => {
   }
 }
 
-// Whole numbers, as a role's `extra_float_digits` takes digits from any other. Everybody may read these views. Of other
-// roles' connections they hide the statements alone.
+// Whole numbers, as a role's `extra_float_digits` takes digits from any other. Everybody may read these views. What
+// they hide of other roles' connections is not read here.
 const FACTS = `
   select
     current_setting('server_version'),

@@ -93,7 +93,7 @@ const LOCKS = {
  * Locks the tables that the statements of migrations change and do not make: all of them or none, at the first attempt
  * that need not wait long. While other instances serve, their statements hold some tables and wait for others, in orders
  * of their own. A migration that kept what it has while it waits would make them fail, and so would one that waits behind
- * a long transaction, such as that of `pg_dump`. Rejects with the error of the last attempt (57014) after ten minutes.
+ * a long transaction, such as that of `pg_dump`. Rejects with the error of the last attempt (57014) after some ten minutes.
  */
 export const lockTables = async (run: Run, migrations: readonly Pick<Migration, 'statements'>[]): Promise<void> => {
   const rows = await run('select tablename::text from pg_tables where schemaname = current_schema()', [])

@@ -10,7 +10,7 @@ export const constantHeaders = (version: string): Headers => ({
   'x-content-type-options': 'nosniff'
 })
 
-/** The headers of every answer that contains a token or a code, or says why there is none (RFC 6749 section 5.1). */
+/** For answers that no cache may keep, such as those with a token and those that say why there is none (RFC 6749 section 5.1). */
 export const UNCACHED: Headers = { 'cache-control': 'no-store', pragma: 'no-cache' }
 
 /** Adds a field name to `Vary`. */

@@ -13,7 +13,7 @@ export const EXAMPLES = {
   verifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'
 }
 
-/** What every answer has that must not be kept, because a token or a code is in it. */
+/** The headers of answers with which a client is told of tokens: no cache may keep them. */
 export const UNKEPT: readonly HeaderName[] = ['Cache-Control', 'Pragma']
 
 /** What is said of a route at which clients authenticate: by Basic, or by `client_id` and `client_secret` in the form. */

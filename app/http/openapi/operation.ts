@@ -28,7 +28,7 @@ export const optionalSecret = (description: string, ...examples: readonly string
 /** Values by a word about each. */
 export type Examples = Readonly<Record<string, unknown>>
 
-/** An answer that is no refusal. */
+/** An answer that the document describes by itself: one that is right, or a page that tells of a failure. */
 export interface Answer {
   readonly description: string
   /** The schema of the body, where the route has none. An answer without a schema has no body. */
@@ -61,7 +61,7 @@ export interface Operation {
   readonly bodyExamples?: Examples
   /** By status; `default` stands for every other. */
   readonly answers: Readonly<Record<number, Answer>> & { readonly default?: Answer }
-  /** Every refusal that the route's handler and the hooks before it can make, those of any request's head aside. */
+  /** What else the route's handler and the hooks before it refuse. What any request's head can be refused for is known. */
   readonly refusals?: Refusals
 }
 
