@@ -83,8 +83,8 @@ export interface HeroStore {
    */
   insertAll(heroes: readonly NewHero[]): Promise<readonly (Hero | undefined)[]>
   /**
-   * Replaces all of a hero but its id. `'taken'` when another hero has the name, undefined when no hero has the id. A
-   * hero may keep its own name.
+   * Replaces all of a hero but its id. Undefined when no hero has the id, whatever the name; `'taken'` when another hero
+   * has the name. A hero may keep its own name.
    */
   replace(id: number, hero: NewHero): Promise<Hero | 'taken' | undefined>
   /** False when no hero has the id. An id is never given out again. */

@@ -54,12 +54,16 @@ export const clientContract = (test: TestFunction, createStores: CreateStores): 
     const { clients } = await createStores()
     const allowedScopes = [...ODD_TEXTS, '', ...ODD_TEXTS]
     const client = clientWith({ allowedScopes, redirectUris: [`https://a.example/${'x'.repeat(1980)}`, ...ODD_TEXTS] })
+    assert.equal(await clients.find(client.id), undefined)
     assert.equal(await clients.insert(client), true)
     same(await clients.find(client.id), client)
     for (const text of ODD_TEXTS) {
       const changed = { ...client, allowedScopes: [text], name: text }
       same(await clients.update(client.id, { allowedScopes: [text], name: text }), changed)
       same(await clients.find(client.id), changed)
+      const named = clientWith({ name: text })
+      await clients.insert(named)
+      same(await clients.find(named.id), named)
     }
     same((await clients.update(client.id, { allowedScopes: [''] }))?.allowedScopes, [''])
   })
@@ -103,6 +107,8 @@ export const clientContract = (test: TestFunction, createStores: CreateStores): 
       (await clients.list()).map(({ id }) => id),
       ids
     )
+    await Promise.all(Array.from({ length: 100 }, () => clients.insert(clientWith())))
+    assert.equal((await clients.list()).length, ids.length + 100)
   })
 
   test('a change to a client record does not change the store', async () => {
@@ -162,6 +168,7 @@ export const clientContract = (test: TestFunction, createStores: CreateStores): 
       { allowedScopes: undefined },
       { grantTypes: undefined },
       { requirePkce: undefined },
+      { requireState: undefined },
       { redirectUris: undefined, allowedScopes: undefined, grantTypes: undefined, requirePkce: undefined }
     ]
     for (const change of changes) {

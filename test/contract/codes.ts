@@ -98,9 +98,9 @@ export const codeContract = (test: TestFunction, createStores: CreateStores): vo
 
   test('a code that is redeemed is spent, and its token is stored under its grant', async () => {
     const stores = await createStores()
-    const code = codeUnder(grantTo(await register(stores), { scopes: ['a', 'b'] }))
+    const code = codeUnder(grantTo(await register(stores), { scopes: ['a', 'b', 'c'] }))
     await stores.codes.insert(code, 0)
-    const token = tokenUnder(code.grant, { scopes: ['a'] })
+    const token = tokenUnder(code.grant, { scopes: ['c', 'a'] })
     assert.equal(await stores.codes.redeem(code.digest, token), true)
     same(await stores.codes.find(code.digest), { ...code, spent: true, ended: false })
     same(await stores.tokens.findByAccess(token.accessDigest), accessOf(token))

@@ -36,7 +36,11 @@ export const grantContract = (test: TestFunction, createStores: CreateStores): v
     const stores = await createStores()
     const parties = await register(stores)
     const grant = grantTo(parties, { scopes: ODD_TEXTS, expiresAt: at(31_536_000.999) })
-    await stores.tokens.insert(tokenUnder(grant), 0)
+    const token = tokenUnder(grant)
+    assert.equal(await stores.grants.find(grant.id), undefined)
+    assert.equal(await stores.tokens.findByRefresh(token.refreshDigest), undefined)
+    await stores.tokens.insert(token, 0)
+    same(await stores.tokens.findByRefresh(token.refreshDigest), { ...token, spent: undefined, ended: false })
     same(await stores.grants.find(grant.id), grant)
     tamper(await stores.grants.find(grant.id))
     same(await stores.grants.find(grant.id), grant)
@@ -214,6 +218,7 @@ export const grantContract = (test: TestFunction, createStores: CreateStores): v
       { grant: redeemed.grant, refreshedAt: at(8) },
       { grant: unknown.grant, refreshedAt: at(0) }
     ]
+    tamper(await grants.listOpen(user.id, at(100), 100))
     same(await grants.listOpen(user.id, at(100), 100), { open: expected, count: 6 })
     same(await grants.listOpen(user.id, at(100), 2), { open: expected.slice(0, 2), count: 6 })
     same(await grants.listOpen(user.id, at(100), 0), { open: [], count: 6 })

@@ -106,11 +106,14 @@ export const heroContract = (test: TestFunction, createStores: CreateStores): vo
     same(await heroes.list({ ...EVERY, nameContains: 'ὀδυσ' }), stored.slice(0, 1))
   })
 
-  test('a thousand heroes are stored together', async () => {
+  test('a thousand heroes are stored together, and a list has as many as are wanted', async () => {
     const { heroes } = await createStores()
-    const stored = await heroes.insertAll(Array.from({ length: 1000 }, (_, i) => heroNamed(`Hero ${i}`)))
-    assert.equal(stored.filter(hero => hero !== undefined).length, 1000)
+    const stored = await heroes.insertAll(Array.from({ length: 1100 }, (_, i) => heroNamed(`Hero ${i}`)))
+    assert.equal(stored.filter(hero => hero !== undefined).length, 1100)
     same(await heroes.list(EVERY), stored)
+    for (const nameContains of [undefined, 'hero']) {
+      same(await heroes.list({ ...EVERY, nameContains, limit: 1001 }), stored.slice(0, 1001))
+    }
   })
 
   test('when the same heroes are stored together in two orders at once, each is stored once', async () => {
@@ -288,13 +291,28 @@ export const heroContract = (test: TestFunction, createStores: CreateStores): vo
 
   test('a hero that is renamed keeps its id, frees its old name and is found by the new one', async () => {
     const { heroes } = await createStores()
-    const { id } = await insert(heroes, 'Tornado')
-    same(await heroes.replace(id, heroNamed('RubberMan')), { id, ...heroNamed('RubberMan') })
-    same(await heroes.find(id), { id, ...heroNamed('RubberMan') })
+    same(await heroes.list(EVERY), [])
+    const hero = await insert(heroes, 'Tornado')
+    const { id } = hero
+    same(await heroes.find(id), hero)
+    same(await heroes.list(EVERY), [hero])
+    const renamed = { id, ...heroNamed('RubberMan') }
+    same(await heroes.replace(id, heroNamed('RubberMan')), renamed)
+    same(await heroes.find(id), renamed)
+    same(await heroes.list(EVERY), [renamed])
     same(await heroes.list({ ...EVERY, nameContains: 'tornado' }), [])
-    same(await heroes.list({ ...EVERY, nameContains: 'rubberman' }), [{ id, ...heroNamed('RubberMan') }])
+    same(await heroes.list({ ...EVERY, nameContains: 'rubberman' }), [renamed])
     assert.ok(await heroes.insert(heroNamed('Tornado')))
     assert.equal(await heroes.insert(heroNamed('RubberMan')), undefined)
+  })
+
+  test('a hero is renamed to any text, unchanged', async () => {
+    const { heroes } = await createStores()
+    const { id } = await insert(heroes, 'Tornado')
+    for (const name of ODD_TEXTS) {
+      same(await heroes.replace(id, heroNamed(name)), { id, ...heroNamed(name) })
+      same(await heroes.find(id), { id, ...heroNamed(name) })
+    }
   })
 
   test('a hero may keep its own name, but not take the name of another hero', async () => {
@@ -306,6 +324,11 @@ export const heroContract = (test: TestFunction, createStores: CreateStores): vo
     assert.equal(await heroes.replace(second?.id ?? 0, heroNamed('Dr. IQ')), 'taken')
     assert.equal(await heroes.replace(id, heroNamed('Magma')), 'taken')
     same(await heroes.list(EVERY), [first, second])
+    same(
+      await heroes.replace(id, heroNamed('magma')),
+      { id, ...heroNamed('magma') },
+      'in another case it is another name'
+    )
   })
 
   test("when two heroes take each other's names at once, both are refused", async () => {
@@ -348,14 +371,21 @@ export const heroContract = (test: TestFunction, createStores: CreateStores): vo
 
   test('a hero that is removed is gone, and its name is free', async () => {
     const { heroes } = await createStores()
-    const { id } = await insert(heroes, 'Mr. Nice')
+    const hero = await insert(heroes, 'Mr. Nice')
+    const { id } = hero
+    same(await heroes.find(id), hero)
     assert.equal(await heroes.remove(id), true)
     assert.equal(await heroes.remove(id), false)
     assert.equal(await heroes.find(id), undefined)
     assert.equal(await heroes.replace(id, heroNamed('Narco')), undefined)
     same(await heroes.list(EVERY), [])
+    await insert(heroes, 'Narco')
+    assert.equal(await heroes.replace(id, heroNamed('Narco')), undefined, 'nor is the name looked at')
     const again = await insert(heroes, 'Mr. Nice')
     assert.ok(again.id > id, 'an id is never given out again')
+    await heroes.remove(again.id)
+    const [together] = await insertAll(heroes, ['Mr. Nice'])
+    assert.ok((together?.id ?? 0) > again.id, 'nor is it when heroes are stored together')
   })
 
   test('when twenty calls remove one hero at once, exactly one succeeds', async () => {

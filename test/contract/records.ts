@@ -12,16 +12,6 @@ export type { Stores }
 /** Returns empty stores, which share one database. The stores of an earlier call are not used again. */
 export type CreateStores = () => Promise<Stores>
 
-/** Declares tests of a method that a store may leave out. On such a store they pass. */
-export const testsOf =
-  <Method>(test: TestFunction, createStores: CreateStores, methodOf: (stores: Stores) => Method | undefined) =>
-  (title: string, body: (stores: Stores, method: Method) => Promise<void>): unknown =>
-    test(title, async () => {
-      const stores = await createStores()
-      const method = methodOf(stores)
-      if (method !== undefined) await body(stores, method)
-    })
-
 /** An instant with milliseconds, which a column of whole seconds would lose. */
 const START = Date.UTC(2026, 10, 5, 12, 0, 0, 7)
 

@@ -163,7 +163,7 @@ const rotationContract = (test: TestFunction, createStores: CreateStores): void 
     const stores = await createStores()
     const { tokens } = stores
     const token = await logIn(stores, await register(stores))
-    const successor = tokenUnder(token.grant, { scopes: ['a'], issuedAt: at(10) })
+    const successor = tokenUnder(token.grant, { scopes: ['b', 'a'], issuedAt: at(10) })
     const spend = { at: at(10.123), nonce: someDigest() }
     assert.equal(await tokens.rotate(token.refreshDigest, spend, successor), true)
     same(await tokens.findByRefresh(token.refreshDigest), { ...token, spent: spend, ended: false })

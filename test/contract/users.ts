@@ -123,9 +123,16 @@ export const userContract = (test: TestFunction, createStores: CreateStores): vo
   test('users are listed by id, even after one of them changes', async () => {
     const { users } = await createStores()
     same(await users.list({}), [])
+    assert.equal(await users.findByUsername('bob'), undefined)
     for (const username of ['carol', 'bob', 'alice']) await users.insert(username, somePassword())
+    for (const user of await users.list({})) same(await users.findByUsername(user.username), user)
     await users.revoke('bob', at(0))
     const listed = await users.list({})
+    same(
+      listed.map(({ generation }) => generation),
+      [0, 1, 0]
+    )
+    for (const user of listed) same(await users.findByUsername(user.username), user)
     same(
       listed.map(({ username }) => username),
       ['carol', 'bob', 'alice']
@@ -208,7 +215,8 @@ export const userContract = (test: TestFunction, createStores: CreateStores): vo
     await users.setPassword('alice', somePassword(), at(0))
     const user = await users.find(id)
     const half = { ...somePassword(), hash: user?.password.hash ?? '' }
-    for (const other of [old, half]) assert.equal(await users.rehash(id, other, somePassword()), false)
+    const otherHalf = { ...somePassword(), salt: user?.password.salt ?? '' }
+    for (const other of [old, half, otherHalf]) assert.equal(await users.rehash(id, other, somePassword()), false)
     same(await users.find(id), user)
   })
 
@@ -295,6 +303,14 @@ export const userContract = (test: TestFunction, createStores: CreateStores): vo
     assert.equal(await users.setPassword(username, somePassword(), at(11), parties.user), false)
     same(await kept(), EVERYTHING, 'no grant ends')
     assert.equal(await users.setPassword('nobody', somePassword(), at(11), parties.user), false)
+  })
+
+  test('a new password of a user as a look-up found it is not stored once the logins were ended', async () => {
+    const { users } = await createStores()
+    const user = await users.insert('alice', somePassword())
+    await users.revoke('alice', at(1))
+    assert.equal(await users.setPassword('alice', somePassword(), at(2), user), false)
+    same((await users.findByUsername('alice'))?.password, user?.password)
   })
 
   test('a new password of a user who was removed is not stored for another of that name', async () => {
