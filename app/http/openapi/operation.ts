@@ -61,7 +61,7 @@ export interface Operation {
   readonly bodyExamples?: Examples
   /** By status; `default` stands for every other. */
   readonly answers: Readonly<Record<number, Answer>> & { readonly default?: Answer }
-  /** What else the route's handler and the hooks before it refuse. What any request's head can be refused for is known. */
+  /** What else the handler and the hooks before it refuse, but for what the head of any request is refused for. */
   readonly refusals?: Refusals
 }
 
