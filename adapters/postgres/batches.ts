@@ -70,13 +70,18 @@ export const inBatches = <Item, Result>(
   const take = (): Batch => {
     if (keyOf === undefined) return waiting.splice(0, most)
     const firstOfKey = new Map<string, Waiting<Item, Result>>()
+    const passed: Batch[number][] = []
+    let looked = 0
+    // Not further than the batch is long: a user may end 100,000 logins at once.
     for (const each of waiting) {
+      if (firstOfKey.size === most) break
+      looked += 1
       const key = keyOf(each.item)
-      if (firstOfKey.size < most && !firstOfKey.has(key)) firstOfKey.set(key, each)
+      if (firstOfKey.has(key)) passed.push(each)
+      else firstOfKey.set(key, each)
     }
-    const batch = new Set(firstOfKey.values())
-    waiting = waiting.filter(each => !batch.has(each))
-    return [...batch]
+    waiting = [...passed, ...waiting.slice(looked)]
+    return [...firstOfKey.values()]
   }
 
   const sendBatch = async (): Promise<void> => {
@@ -88,7 +93,8 @@ export const inBatches = <Item, Result>(
 
   const sendWaiting = (): void => {
     scheduled = false
-    while (waiting[0] !== undefined && rejectIfLate(waiting[0])) waiting.shift()
+    const inTime = waiting.findIndex(each => !rejectIfLate(each))
+    waiting.splice(0, inTime === -1 ? waiting.length : inTime)
     while (waiting.length > 0 && underWay < atOnce) void sendBatch()
   }
 

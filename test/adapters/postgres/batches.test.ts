@@ -70,6 +70,18 @@ t.test('twenty-four items do not wait for more of their turn, and a later statem
   t.equal((await asked).length, 600)
 })
 
+t.test('a long queue is not searched again for each of its statements', async t => {
+  let looked = 0
+  const keyOf = (item: number) => {
+    looked += 1
+    return String(item)
+  }
+  const echo = inBatches<number, number>(async items => items, { keyOf, most: 10 })
+  const items = Array.from({ length: 1000 }, (_, item) => item)
+  t.strictSame(await Promise.all(items.map(echo)), items)
+  t.ok(looked <= 2 * items.length, `${looked} keys`)
+})
+
 t.test('items with the same key never share a statement', async t => {
   const { square, statements, finish } = squares()
   const asked = Promise.all([square(1), square(1), square(2)])
