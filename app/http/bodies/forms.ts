@@ -51,7 +51,7 @@ const boundRawText: preParsingHookHandler = (request, _reply, body, done) => {
 /**
  * The form in the body of a request to {@link formRoutes}, empty when there is no body. Rejects as {@link parseForm} does. A
  * long form is decoded in pieces, each in a turn of the event loop of its own. The parameter named `list` may be repeated: its
- * values stand there with spaces between them.
+ * values stand there with a NUL between them, which none of them can hold.
  */
 export const formOf = async ({ body }: Pick<FastifyRequest, 'body'>, list?: string): Promise<Form> => {
   // Without a body there is no text.
@@ -129,7 +129,7 @@ const createForm = (keepsEmpty: boolean, list?: string) => {
     if (names.has(name)) {
       if (name === RESOURCE) return
       if (name !== list) throw parameterRefusals.parameterRepeated()
-      form.set(name, `${form.get(name) ?? ''} ${value}`)
+      form.set(name, `${form.get(name) ?? ''}\0${value}`)
       return
     }
     names.add(name)

@@ -93,8 +93,8 @@ export const accountRoutes = (
         const newPassword = form.get(FIELDS.newPassword)
         const ends = form.get(FIELDS.end) ?? ''
         // Before it is split: ten megabytes can be millions of ids.
-        requireShort([ends])
-        const end = ends.split(' ').filter(id => id !== '')
+        requireShort([shownUsername(username ?? ''), ends])
+        const end = ends.split('\0').filter(id => id !== '')
         const endAll = form.has(FIELDS.endAll)
         const wanted: Wanted = { end, endAll, newPassword: newPassword !== undefined }
         const refuse = (status: number, problem: AccountProblem) =>

@@ -196,8 +196,18 @@ t.test('what the page would repeat beyond 16 kB is a 400 page that repeats nothi
   t.equal(statusCode, 400)
   t.match(payload, 'longer than 16384 bytes together')
   t.notMatch(payload, id)
+  const longName = new URLSearchParams({ username: '🦸'.repeat(255), password: 'x', end: id.repeat(16) })
+  t.equal((await post(longName.toString())).statusCode, 400, 'together with the username')
   const spaces = '+'.repeat(9000)
   t.equal((await post(`${new URLSearchParams(ADA)}&end=${spaces}&end=${spaces}`)).statusCode, 400)
+})
+
+t.test('one parameter is the id of one login, whatever is in it', async t => {
+  const { post } = await createAccount()
+  const end = 'a b '.repeat(4000)
+  const { payload } = await post({ ...ADA, password: 'wrong', end })
+  t.equal(payload.split('name="end"').length - 1, 1)
+  t.match(payload, `value="${end}"`)
 })
 
 t.test('an empty choice beside a chosen login is none', async t => {
