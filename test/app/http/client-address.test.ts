@@ -68,6 +68,8 @@ t.test('wire 1.12: a proxy is trusted by its address, with a port or without', a
     [named, '10.0.0.1', '1.1.1.1, unknown, 10.0.0.2', 'unknown'],
     [named, '10.0.0.1', '1.1.1.1, [10.0.0.2, 10.0.0.3:x', 'unknown'],
     ['uniquelocal', '192.168.1.1', '1.1.1.1, fc00::1', '1.1.1.1'],
+    ['uniquelocal', '172.31.255.255', '1.1.1.1, fdff::1', '1.1.1.1'],
+    ['uniquelocal', '172.32.0.0', '1.1.1.1', '172.32.0.0'],
     ['linklocal', 'fe80::1%eth0', '1.1.1.1, 169.254.0.1', '1.1.1.1'],
     ['linklocal', 'fe80::1%br-1a2b', '1.1.1.1, fe80::2%eth0.1', '1.1.1.1'],
     ['loopback', '127.0.0.1', '1.1.1.1, ::1%a-b', '1.1.1.1'],

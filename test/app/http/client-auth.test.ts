@@ -39,6 +39,10 @@ t.test('an id and a secret of any characters are read raw, form-encoded and from
   }
   for (const [name, header] of Object.entries(headers)) t.equal(await outcome(service, LOGIN, header), 200, name)
   t.equal(await outcome(service, { ...LOGIN, client_id: id, client_secret: secret }), 200, 'in the body')
+  const colons = 'a:b+c:d%'.repeat(3)
+  await addClient(service, 'colons', { secret: colons })
+  const encoded = basic('colons', colons.replaceAll(':', '%3A'))
+  t.equal(await outcome(service, LOGIN, encoded), 200, 'colons alone percent-encoded')
   const half = basic(formEncoded(id), secret.replace('%d', '%25d'))
   t.strictSame(
     await outcome(service, LOGIN, half),

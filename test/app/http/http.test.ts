@@ -144,6 +144,8 @@ t.test('a path without a route is 404 before anything else is looked at', async 
     { url: '//heroes' },
     { url: '/heroes/1/2' },
     { url: '/nothing/%zz' },
+    { url: '/openapi-json' },
+    { url: '/authx' },
     { url: '/nothing', headers: { 'content-type': 'text/plain' }, payload: 'x' },
     { url: '/nothing', headers: { 'content-type': 'not a type' }, payload: 'x' },
     { url: '/nothing', headers: JSON_TYPE, payload: '{' },
@@ -250,6 +252,15 @@ t.test('a request with two Authorization headers, whatever they say, is 400', as
     t.match(readAnswer(answer), { status: 400, headers: CONSTANT_HEADERS }, second)
     t.match(answer, 'more than one Authorization header')
   }
+})
+
+t.test('a header counts behind two thousand others as in front of them', async t => {
+  const others = 'a:b\r\n'.repeat(2100)
+  const last = 'content-type: application/json\r\nconnection: close\r\ncontent-length: 12\r\n\r\n{"name":"a"}'
+  const answer = readAnswer(await send(`POST /sample HTTP/1.1\r\nhost: a\r\n${others}${last}`))
+  t.match(answer, { status: 200, body: '{"id":1,"name":"a"}' })
+  const refused = await send(`GET /sample HTTP/1.1\r\nhost: a\r\n${others}host: b\r\nconnection: close\r\n\r\n`)
+  t.equal(readAnswer(refused).status, 400, 'a second Host')
 })
 
 t.test('wire 2.5: a request of HTTP/1.0 with Transfer-Encoding is 400, and its connection ends', async t => {
