@@ -101,6 +101,28 @@ t.test('the time in which a body arrives does not count', async t => {
   never.give()
 })
 
+t.test('a request whose body arrives late has the time that was left when the body began', async t => {
+  const ANSWER = 1000
+  const { http, arrived, answer } = createSlowHttp({ answerMilliseconds: ANSWER })
+  const clock = createTestHttp({ answerMilliseconds: ANSWER / 4 })
+  const never = signal()
+  clock.get('/never', () => never.given)
+  await listen(http)
+  const tick = await listen(clock)
+  t.teardown(() => Promise.all([http.close(), clock.close()]))
+  const quarter = async () => t.strictSame(statusesIn(await tick(getOnce('/never'))), [503])
+  const { socket, closed } = dial(http.listeningOrigin)
+  const request = postSlow('one').replace('host: a', 'host: a\r\nconnection: close')
+  socket.write(request.slice(0, -1))
+  for (let passed = 0; passed < 5; passed++) await quarter()
+  socket.write(request.slice(-1))
+  await arrived
+  await quarter()
+  answer()
+  t.strictSame(statusesIn(await closed), [200])
+  never.give()
+})
+
 t.test(
   'a client that has left before its request is out of time is not answered, and no failure is logged',
   async t => {
