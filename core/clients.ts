@@ -74,8 +74,10 @@ export const createClientUseCases = ({ clients, secrets, clock, events }: AllPor
 
     findClient: find,
 
-    async changeClient(id, changes) {
-      const wanted = requireChanges(changes)
+    async changeClient(id, changes: ClientChanges & Partial<Pick<Client, 'id' | 'secretDigest' | 'previousSecret'>>) {
+      // The types allow a whole client. What of it no change may touch stays behind.
+      const { id: _id, secretDigest: _digest, previousSecret: _previous, ...changeable } = changes
+      const wanted = requireChanges<ClientChanges>(changeable)
       const { grantTypes = [] } = wanted
       requireFitting({ ...(await find(id)), grantTypes })
       const client = await clients.update(id, wanted)

@@ -128,6 +128,13 @@ t.test('each redirect URI and each grant type is kept once, in the order given',
   }
 })
 
+t.test('a change that is handed in as a whole client leaves id and secrets as they are', async t => {
+  const { useCases } = createWorld()
+  const model = await addClient({ useCases }, 'model', { secret: SECRET })
+  const client = await addClient({ useCases }, 'app', { secret: `${SECRET}!` })
+  t.strictSame(await useCases.changeClient('app', { ...model, name: 'The App' }), { ...client, name: 'The App' })
+})
+
 t.test(
   'a client that is registered without a word about it may use the grants of users, and no login page',
   async t => {
