@@ -42,16 +42,8 @@ export const createClientStore = (tables: Tables): ClientStore => {
     async update(id, changes) {
       const row = clients.get(id)
       if (row === undefined) return undefined
-      const { client } = row
-      const {
-        redirectUris = client.redirectUris,
-        allowedScopes = client.allowedScopes,
-        grantTypes = client.grantTypes,
-        requirePkce = client.requirePkce,
-        requireState = client.requireState
-      } = changes
-      const name = 'name' in changes ? changes.name : client.name
-      row.client = copyClient({ ...client, redirectUris, allowedScopes, grantTypes, name, requirePkce, requireState })
+      const given = Object.entries(changes).filter(([key, value]) => value !== undefined || key === 'name')
+      row.client = copyClient({ ...row.client, ...Object.fromEntries(given) })
       return copyClient(row.client)
     },
 
