@@ -14,12 +14,7 @@ export const createCodeGrant = (
   policy: Policy
 ): GrantHandler<StoredCode | undefined> => {
   /** What in the request differs from the authorization request, if anything does. */
-  const mismatchOf = async (
-    code: StoredCode,
-    client: Client,
-    request: TokenRequest
-  ): Promise<'redirectUri' | 'verifier' | 'verifierMissing' | 'verifierUnasked' | undefined> => {
-    const { redirectUri, codeVerifier } = request
+  const mismatchOf = async (code: StoredCode, client: Client, { redirectUri, codeVerifier }: TokenRequest) => {
     const expected = code.redirectUri === undefined ? [undefined, ...client.redirectUris] : [code.redirectUri]
     if (!expected.includes(redirectUri)) return 'redirectUri'
     if (code.challenge === undefined) return codeVerifier === undefined ? undefined : 'verifierUnasked'
