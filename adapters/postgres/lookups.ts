@@ -111,9 +111,9 @@ export const createLookups = (
 
   return {
     /** Returns the function that looks a key up: it resolves with undefined when there is no row. */
-    create<Key extends string | number, Record>({ group, type, selection, from }: Lookup<Record>) {
-      const statement = group === undefined ? createStatement() : (groups.get(group) ?? createStatement())
-      if (group !== undefined) groups.set(group, statement)
+    create<Key extends string | number, Record>({ type, selection, from, group = from }: Lookup<Record>) {
+      const statement = groups.get(group) ?? createStatement()
+      groups.set(group, statement)
       const kind: Kind = {
         number: created++,
         type,
