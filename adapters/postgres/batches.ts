@@ -45,7 +45,6 @@ export const inBatches = <Item, Result>(
   let waiting: Waiting<Item, Result>[] = []
   let underWay = 0
   let scheduled = false
-  const settled = Promise.resolve()
 
   const settle = async (batch: Batch): Promise<void> => {
     try {
@@ -98,12 +97,12 @@ export const inBatches = <Item, Result>(
     while (waiting.length > 0 && underWay < atOnce) void sendBatch()
   }
 
-  // `nextTick` runs after all promise callbacks, so that callers resumed by one answer have all asked by then.
-  const onTick = (): void => process.nextTick(sendWaiting)
+  // A tick that a promise callback asks for runs after all promise callbacks, so that callers resumed by one answer have all
+  // asked by then. A tick that other code asks for runs before them.
   const schedule = (): void => {
     if (scheduled) return
     scheduled = true
-    settled.then(onTick)
+    queueMicrotask(() => process.nextTick(sendWaiting))
   }
 
   return item =>
