@@ -81,16 +81,13 @@ export const createClientStore = (driver: Driver, lookups: Lookups): ClientStore
 
     async update(id, changes) {
       const changed = toChangedColumns(changes)
-      const names = Object.keys(changed)
-      if (names.length === 0) return find(id)
-      const all: Columns = columns
-      const some = requested(Object.fromEntries(Object.entries(all).filter(([name]) => names.includes(name))))
+      const some = requested<Columns>(Object.fromEntries(Object.entries(columns).filter(([name]) => name in changed)))
+      if (some.names === '') return find(id)
       const update = `
 update client set (${some.names}) = (select ${some.values} from ${some.from})
 where id = $${some.next}
 returning ${client.text}`
-      const [row] = await query(update, [...some.lists([changed]), id])
-      return row && client.read(row)
+      return readAll(client, await query(update, [...some.lists([changed]), id]))[0]
     },
 
     rotateSecret: (id, digest, keepUntil) => anyRow(query(ROTATE_SECRET, [id, bytes(digest), keepUntil ?? null])),

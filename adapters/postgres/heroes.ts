@@ -80,8 +80,7 @@ export const createHeroStore = (
 
   async replace(id, replacement) {
     try {
-      const [replaced] = await query(REPLACE, [...rows.lists([toRow(replacement)]), id])
-      return replaced && hero.read(replaced)
+      return readAll(hero, await query(REPLACE, [...rows.lists([toRow(replacement)]), id]))[0]
     } catch (error) {
       if (isDuplicate(error)) return 'taken'
       // Two heroes that take each other's names wait for each other, and the limit on locks ends one or both.

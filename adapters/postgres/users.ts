@@ -72,8 +72,7 @@ export const createUserStore = ({ query, transaction }: Driver, lookups: Lookups
 
   return {
     async insert(username, password) {
-      const [inserted] = readAll(user, await query(INSERT, rows.lists([toRow({ username, password })])))
-      return inserted
+      return readAll(user, await query(INSERT, rows.lists([toRow({ username, password })])))[0]
     },
 
     async insertAll(wanted) {
