@@ -79,18 +79,14 @@ export const openConnection = (hosts: Hosts, options: ConnectionOptions): Connec
         drop()
         hosts.leaveIdle(address)
       })
-      const answered = (): void => {
+      const answer = client.run(text, values).finally(() => {
         stop()
         running = undefined
         onStatement?.((performance.now() - sentAt) / 1000)
-      }
-      client.run(text, values).then(
-        ({ rows }) => {
-          answered()
-          resolve(rows)
-        },
+      })
+      answer.then(
+        ({ rows }) => resolve(rows),
         (error: unknown) => {
-          answered()
           if (isReadOnly(error)) hosts.leave(address)
           // Dropped here because the socket ends a moment later: until then, statements would be sent on it in vain.
           if (endsConnection(error)) drop()
