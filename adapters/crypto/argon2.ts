@@ -69,7 +69,7 @@ export const createPasswordHasher = ({
     concurrency,
     capacity: queue,
     pauses: memoryCost * timeCost > SHORT,
-    onBegin: onHash && (waited => onHash(waited / 1000))
+    onBegin: onHash
   })
   const current = `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$`
   // The hash to compare with when there is none; nobody knows a password for it. It is made of random bytes and not

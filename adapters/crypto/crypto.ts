@@ -1,4 +1,4 @@
-import type { Clock, Ports } from '../../core/ports.js'
+import type { Clock, Secrets } from '../../core/ports.js'
 import { type Argon2Hasher, createPasswordHasher, type PasswordHasherOptions } from './argon2.js'
 import { createSecrets } from './secrets.js'
 
@@ -7,7 +7,7 @@ export type { Argon2Hasher, Argon2Parameters, PasswordHasherOptions } from './ar
 /** The hasher of passwords and the maker of secrets that the core needs. */
 export const createCrypto = (
   options?: PasswordHasherOptions
-): { readonly passwords: Argon2Hasher; readonly secrets: Ports['secrets'] } => ({
+): { readonly passwords: Argon2Hasher; readonly secrets: Secrets } => ({
   passwords: createPasswordHasher(options),
   secrets: createSecrets()
 })

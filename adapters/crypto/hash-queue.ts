@@ -7,9 +7,9 @@ export interface HashQueueOptions {
   readonly concurrency: number
   /** How many more calls of `run` may wait. */
   readonly capacity: number
-  /** False for work that is over so soon that nobody would notice a pause after it. True by default. */
-  readonly pauses?: boolean
-  /** Gets the milliseconds that a piece of work has waited. */
+  /** False for work that is over so soon that nobody would notice a pause after it. */
+  readonly pauses: boolean
+  /** Gets the seconds that a piece of work has waited. */
   readonly onBegin?: ((waited: number) => void) | undefined
   /** Measures time and load. */
   readonly gauge?: Pick<Performance, 'now' | 'eventLoopUtilization'>
@@ -58,13 +58,7 @@ interface Waiting {
 
 /** Runs hashes when it is their turn. */
 // No library has it: the queues and semaphores of npm know priorities, and neither turns by network nor who leaves.
-export const createHashQueue = ({
-  concurrency,
-  capacity,
-  pauses = true,
-  onBegin,
-  gauge = performance
-}: HashQueueOptions) => {
+export const createHashQueue = ({ concurrency, capacity, pauses, onBegin, gauge = performance }: HashQueueOptions) => {
   let running = 0
   /** In the order in which they came. A search through all of them takes a hundredth of a hash. */
   const calls = new Set<Waiting>()
@@ -186,7 +180,7 @@ export const createHashQueue = ({
       const arrivedAt = gauge.now()
       if (running < concurrency) running += 1
       else await waitForTurn(caller)
-      onBegin?.(gauge.now() - arrivedAt)
+      onBegin?.((gauge.now() - arrivedAt) / 1000)
       return runAndRelease(work)
     },
 

@@ -236,7 +236,7 @@ t.test('by default as many hashes run at once as there are cores, less one, thre
 })
 
 t.test('no more work runs at once than there are places, first come, first served', async t => {
-  const { run } = createHashQueue({ concurrency: 2, capacity: 10 })
+  const { run } = createHashQueue({ concurrency: 2, capacity: 10, pauses: true })
   const begun: number[] = []
   const finish: (() => void)[] = []
   const turn = () => new Promise<void>(resolve => setImmediate(resolve))
@@ -269,7 +269,7 @@ t.test('while the event loop is busy, a place pauses for longer than its work to
       return setTimeout(work, milliseconds, ...given)
     }
   })
-  const { run } = createHashQueue({ concurrency: 1, capacity: 8 })
+  const { run } = createHashQueue({ concurrency: 1, capacity: 8, pauses: true })
   const work = async (): Promise<void> => {
     const start = performance.now()
     while (performance.now() < start + 20);
@@ -279,7 +279,7 @@ t.test('while the event loop is busy, a place pauses for longer than its work to
 })
 
 t.test('work that fails leaves its place to the next', async t => {
-  const { run } = createHashQueue({ concurrency: 1, capacity: 1 })
+  const { run } = createHashQueue({ concurrency: 1, capacity: 1, pauses: true })
   const failing = run(() => Promise.reject(new Error('broken')))
   const next = run(async () => 'served')
   await t.rejects(failing, { message: 'broken' })
@@ -288,7 +288,7 @@ t.test('work that fails leaves its place to the next', async t => {
 })
 
 t.test('a queue without room refuses work while its place is taken', async t => {
-  const { run } = createHashQueue({ concurrency: 1, capacity: 0 })
+  const { run } = createHashQueue({ concurrency: 1, capacity: 0, pauses: true })
   const busy = run(async () => 'served')
   await t.rejects(
     run(async () => 'never'),

@@ -52,7 +52,7 @@ const stage = (t: Test, { utilization = 0, ...options }: StageOptions = {}): Sta
   })
   const eventLoopUtilization = () => ({ idle: 0, active: 0, utilization })
   const gauge = { now: () => now, eventLoopUtilization }
-  const { run, runInSpareTime } = createHashQueue({ concurrency: 1, capacity: 64, gauge, ...options })
+  const { run, runInSpareTime } = createHashQueue({ concurrency: 1, capacity: 64, pauses: true, gauge, ...options })
   const begun: string[] = []
   const refused: string[] = []
   const finish: (() => void)[] = []

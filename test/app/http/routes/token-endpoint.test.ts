@@ -254,7 +254,7 @@ t.test(
   'wire 4.10: a login while hashing is overloaded is 503 with Retry-After, at the token endpoint and on the page',
   async t => {
     const { ports, policy } = await createInhabited()
-    const { run: pass } = createHashQueue({ concurrency: 1, capacity: 0 })
+    const { run: pass } = createHashQueue({ concurrency: 1, capacity: 0, pauses: true })
     void pass(() => new Promise(() => {}))
     const passwords = { ...ports.passwords, verify: () => pass(async () => 'match' as const) }
     const { form } = createService({ useCases: createUseCases({ ...ports, passwords }, policy) })
