@@ -12,7 +12,7 @@ import { createHeroStore } from './heroes.js'
 import { inspect } from './inspection.js'
 import { createLookups } from './lookups.js'
 import { migrate, requireSchema } from './migrations.js'
-import { findNameIndex, lackAfter, makeNameIndex, type NameIndexLack, readsEveryName } from './name-index.js'
+import { findNameIndex, lackAfter, makeNameIndex, type NameIndexLack, usesIndex } from './name-index.js'
 import { createScopeStore } from './scopes.js'
 import { createTokenStore } from './tokens.js'
 import { createUserStore } from './users.js'
@@ -124,7 +124,8 @@ const databaseOn = (driver: Driver, { onLookups }: Observer) => {
     /** Rejects with `unavailable` while the database cannot be reached, takes no writes, or lacks a table. */
     check: () => orRefuse(check),
     /** Whether a search for this text reads every name; undefined for the embedded engine, which has no other way. */
-    isSlowSearch: driver.connections && ((text: string) => (lack === undefined ? readsEveryName(text) : text !== '')),
+    isSlowSearch:
+      driver.connections && ((text: string) => text !== '' && (lack !== undefined || !usesIndex(text.toLowerCase()))),
     /** Reads what an operator may want to know, and changes nothing. */
     inspect: () => inspect(driver),
     /** The whole embedded database as a tar. All statements wait while it is made. Undefined for a server. */

@@ -14,9 +14,6 @@ const NAME_INDEX = 'hero_name_trigrams'
  */
 export const usesIndex = (part: string): boolean => /[\p{L}\p{N}]{3}/u.test(part)
 
-/** Whether a search for this text has to look at every name. The empty one asks for all heroes. */
-export const readsEveryName = (text: string): boolean => text !== '' && !usesIndex(text.toLowerCase())
-
 /** In this many heroes the index is made in a tenth of a second, in which nobody can store one. */
 const FEW_HEROES = 10_000
 
