@@ -25,7 +25,6 @@ interface Item {
 }
 
 interface Kind {
-  readonly number: number
   readonly type: string
   readonly text: string
   readonly width: number
@@ -60,19 +59,12 @@ export const createLookups = (
   { lookUp, query }: Pick<Driver, 'lookUp' | 'query'>,
   onBatch?: (size: number) => void
 ) => {
-  /** The shared statements so far, by the numbers of the kinds in them. */
-  const texts = new Map<string, string>()
-  let created = 0
-
   /** Sends all items in one statement. Resolves with the values of each item's row, from its kind's first column on. */
   const find = async (kinds: readonly Kind[], items: readonly Item[], run: Run) => {
     const groups = kinds.map(kind => ({ kind, asked: items.filter(item => item.kind === kind) }))
     const present = groups.filter(({ asked }) => asked.length > 0)
-    const numbers = present.map(({ kind }) => kind.number).join()
-    const text = texts.get(numbers) ?? composed(present.map(({ kind }) => kind))
-    texts.set(numbers, text)
     const rows = await run(
-      text,
+      composed(present.map(({ kind }) => kind)),
       present.map(({ asked }) => listOf(asked.map(({ value }) => value)))
     )
     const found = new Map<Item, Values>()
@@ -115,7 +107,6 @@ export const createLookups = (
       const statement = groups.get(group) ?? createStatement()
       groups.set(group, statement)
       const kind: Kind = {
-        number: created++,
         type,
         text: `select ${selection.text} ${from}`,
         width: selection.width,
