@@ -34,7 +34,7 @@ const IS_LIVE = `token.spent_at is null and token.revoked_at is null and (
 ) is null`
 
 /** What is spent, further values by the names of {@link Spending.columns}, and the token that is stored. */
-type Spend = Token & Readonly<Record<string, unknown>> & { readonly spent: Digest }
+type Exchange = Token & Readonly<Record<string, unknown>> & { readonly spent: Digest }
 
 /** Spends codes or refresh tokens, and stores a token for each. */
 interface Spending {
@@ -71,10 +71,10 @@ with requested as (
 )
 select position::int4 from marked`
   return inBatches(
-    async (spends: readonly Spend[]) => {
-      const marked = await query(statement, rows.lists(spends))
+    async (exchanges: readonly Exchange[]) => {
+      const marked = await query(statement, rows.lists(exchanges))
       const positions = new Set(marked.map(([position]) => Number(position)))
-      return spends.map((_, index) => positions.has(index + 1))
+      return exchanges.map((_, index) => positions.has(index + 1))
     },
     { enough: 24, keyOf: ({ spent }) => spent }
   )
