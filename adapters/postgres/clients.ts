@@ -31,7 +31,7 @@ const toRow = ({ previousSecret, redirectUris, ...client }: Client): ClientRow =
   ...redirectColumns(redirectUris)
 })
 
-/** The name alone may be undefined: that empties its column. */
+/** The name may be undefined, and the first redirect URI of an empty list: that empties the column. */
 const toChangedColumns = ({ redirectUris, ...changes }: ClientChanges): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
     Object.entries({ ...changes, ...(redirectUris && redirectColumns(redirectUris)) }).filter(
