@@ -104,12 +104,13 @@ export const lockTables = async (run: Run, migrations: readonly Pick<Migration, 
   })
   const [[limit] = []] = await run(`select current_setting('statement_timeout')`, [])
   await run('savepoint unlocked', [])
-  for (let left = ATTEMPTS; ; left -= 1) {
+  let locked = false
+  for (let left = ATTEMPTS; !locked; left -= 1) {
     try {
       await run(`set local statement_timeout = ${ATTEMPT_MILLISECONDS}`, [])
       for (const lock of locks) await run(lock, [])
       await run(`select set_config('statement_timeout', $1, true)`, [String(limit)])
-      return
+      locked = true
     } catch (error) {
       if (left === 1 || !isTooSlow(error)) throw error
       await run('rollback to savepoint unlocked', [])
