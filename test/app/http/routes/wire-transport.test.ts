@@ -1,6 +1,7 @@
 import { gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { createMemoryStores } from '../../../../adapters/memory/stores.js'
+import { originForm } from '../../../../app/http/protocol/request-head.js'
 import { DomainError } from '../../../../core/index.js'
 import { listen } from '../../../support/http.js'
 import { basic, bearer, createInhabited, createService, REQUEST } from '../../../support/service.js'
@@ -75,6 +76,18 @@ t.test('wire 2.3, 2.4: what a path is refused as does not depend on how the path
     const answer = await ask(other)
     t.has([answer.statusCode, Object.keys(answer.json())], [404, ['error']], other)
   }
+})
+
+t.test('wire 1.1: the escapes of letters, digits and -._~ stand for these, and all others for themselves', async t => {
+  for (let code = 0; code < 128; code++) {
+    const character = String.fromCharCode(code)
+    const hex = code.toString(16).padStart(2, '0')
+    for (const escaped of [`%${hex}`, `%${hex.toUpperCase()}`]) {
+      const path = `/a${/[\w.~-]/.test(character) ? character : escaped}`
+      t.equal(originForm(`/a${escaped}?${escaped}`), `${path}?${escaped}`)
+    }
+  }
+  t.equal(originForm('http://a?b'), '/?b', 'the path of a URL without one is /')
 })
 
 t.test('wire 1.3: gzip is for those who ask for it by name, and for nobody else', async t => {
