@@ -50,13 +50,12 @@ const boundRawText: preParsingHookHandler = (request, _reply, body, done) => {
 
 /**
  * The form in the body of a request to {@link formRoutes}, empty when there is no body. Rejects as {@link parseForm} does. A
- * long form is decoded in pieces, each in a turn of the event loop of its own. The parameter named `list` may be repeated: its
+ * long form is decoded in pieces, with a turn of the event loop between them. The parameter named `list` may be repeated: its
  * values stand there with a NUL between them, which none of them can hold.
  */
 export const formOf = async ({ body }: Pick<FastifyRequest, 'body'>, list?: string): Promise<Form> => {
   // Without a body there is no text.
   const { text = '' }: { readonly text?: string } = Object(body)
-  if (text.length > PIECE) await turn()
   const { form, add } = createForm(false, list)
   let length = 0
   for (const pair of boundedPairs(text)) {
