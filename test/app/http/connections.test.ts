@@ -10,7 +10,7 @@ import { CONSTANT_HEADERS, createTestHttp, listen } from '../../support/http.js'
 import { recordLog } from '../../support/recorded-log.js'
 import { createSampleHttp, createSlowHttp, getSlow, postSlow } from '../../support/sample-routes.js'
 import { signal, turns } from '../../support/waiting.js'
-import { dial, JSON_TYPE, readAnswer, requestText, statusesIn } from '../../support/wire.js'
+import { dial, dialOpen, JSON_TYPE, readAnswer, requestText, statusesIn } from '../../support/wire.js'
 
 const http = createSampleHttp()
 const send = await listen(http)
@@ -165,22 +165,27 @@ t.test('a client that goes on sending garbage reads its answer, and is cut off i
   t.strictSame(statusesIn(received()), [400])
 })
 
-t.test('a client that is still sending its malformed body is not reset', async t => {
-  const { socket, received } = dial(http.listeningOrigin, { allowHalfOpen: true })
-  const errors: Error[] = []
-  socket.on('error', error => errors.push(error))
-  const closed = new Promise(resolve => socket.once('close', resolve))
-  const ended = new Promise(resolve => socket.once('end', resolve))
-  socket.write(`${chunkedPost('/sample')}zz\r\n`)
-  await ended
-  for (let packet = 0; packet < 5; packet++) {
-    await new Promise(resolve => socket.write('more of it', resolve))
-    await turns(3)
+t.test('a client that is still sending its malformed body, or garbage behind a request, is not reset', async t => {
+  for (const [text, status] of [
+    [`${chunkedPost('/sample')}zz\r\n`, 400],
+    ['GET /sample HTTP/1.1\r\nhost: a\r\n\r\nnonsense\r\n\r\n', 200]
+  ] as const) {
+    const { socket, received } = dial(http.listeningOrigin, { allowHalfOpen: true })
+    const errors: Error[] = []
+    socket.on('error', error => errors.push(error))
+    const closed = new Promise(resolve => socket.once('close', resolve))
+    const ended = new Promise(resolve => socket.once('end', resolve))
+    socket.write(text)
+    await ended
+    for (let packet = 0; packet < 5; packet++) {
+      await new Promise(resolve => socket.write('more of it', resolve))
+      await turns(3)
+    }
+    socket.end()
+    await closed
+    t.strictSame(statusesIn(received()), [status])
+    t.strictSame(errors, [])
   }
-  socket.end()
-  await closed
-  t.strictSame(statusesIn(received()), [400])
-  t.strictSame(errors, [])
 })
 
 t.test('a connection whose body is malformed ends, although its client keeps it open', async t => {
@@ -233,7 +238,11 @@ t.test('the connection of a CONNECT request may be reset', async t => {
 t.test(
   'a connection ends with the answer to a request for another protocol, and what follows it is not served',
   async t => {
-    for (const packets of [1, 2]) {
+    for (const [packets, shutsDown] of [
+      [1, false],
+      [2, false],
+      [2, true]
+    ]) {
       const { http, arrived, answer, names } = createSlowHttp()
       await http.listen({ host: '127.0.0.1', port: 0 })
       const { socket, closed } = dial(http.listeningOrigin)
@@ -242,12 +251,14 @@ t.test(
       await arrived
       if (packets === 2) socket.write(postSlow('lost'))
       await turns(20)
+      const ended = shutsDown && http.close()
+      await turns(1)
       answer()
       const received = await closed
       t.strictSame(statusesIn(received), [200])
       t.match(readAnswer(received).headers, { connection: 'close' })
       t.strictSame(names, ['one'])
-      await http.close()
+      await (ended || http.close())
     }
   }
 )
@@ -261,14 +272,16 @@ t.test('a connection that stays open keeps nothing of a request that is answered
   await http.listen({ host: '127.0.0.1', port: 0 })
   t.teardown(() => http.close())
   const { socket, received } = dial(http.listeningOrigin)
-  socket.write(getSlow('one') + postSlow('two'))
+  const two = postSlow('two')
+  socket.write(getSlow('one') + two.slice(0, -1))
   await arrived
-  await turns(1)
-  t.ok(connection?.latest, 'while its answer is awaited, it is known')
+  while (connection?.reading === undefined) await turns(1)
+  t.ok(connection.latest, 'while its answer is awaited, it is known')
+  socket.write(two.slice(-1))
   answer()
   while (!received().includes('"two"')) await once(socket, 'data')
   await turns(10)
-  t.equal(connection?.latest, undefined)
+  t.strictSame([connection.latest, connection.reading], [undefined, undefined])
   socket.destroy()
 })
 
@@ -318,18 +331,23 @@ t.test('wire 1.11: what the parser refuses and CONNECT are told once, with the s
   t.strictSame(statusesIn(await closed), [404])
   t.strictSame(told.splice(0), refused(400), 'in the body of a request that was answered before')
   t.strictSame(statusesIn(await send(`${chunkedPost('/sample')}zz\r\n`)), [400])
-  t.strictSame(told, [], 'a request that gets the refusal as its answer has a line of its own')
+  const leaving = await dialOpen(http.listeningOrigin)
+  const noticed = once(http.server, 'clientError')
+  leaving.socket.resetAndDestroy()
+  await noticed
+  t.strictSame(told, [], 'a request that gets the refusal as its answer has a line of its own, and a reset has none')
 })
 
-t.test('wire 1.11: a request that does not arrive in time is told as 408', async t => {
+t.test('wire 1.11: a request that does not arrive in time is told as 408, with the address that counts', async t => {
   const told: unknown[] = []
   const http = createSampleHttp({ onUnparsed: refusal => told.push(refusal) })
   http.server.headersTimeout = 1
   http.server.requestTimeout = 1
+  http.server.on('connection', socket => Object.defineProperty(socket, 'remoteAddress', { value: '2001:db8::1' }))
   const send = await listen(http)
   t.teardown(() => http.close())
   t.strictSame(statusesIn(await send('GET /sample')), [408])
-  t.strictSame(told, [{ status: 408, address: '127.0.0.1' }])
+  t.strictSame(told, [{ status: 408, address: '2001:db8:0:0::/64' }])
 })
 
 t.test('wire 1.13: a process takes 10,000 connections, and whoever comes beyond them is closed at once', async t => {
