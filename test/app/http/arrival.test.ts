@@ -277,10 +277,12 @@ t.test('after 1,000 uploads that their clients broke off, the whole memory is fr
     // The client leaves before its body is read.
     post('/checked'),
     // The second request waits for the answer to the first one, and its response is never sent.
-    `GET /never HTTP/1.1\r\nhost: a\r\n\r\n${post('/sample')}`
+    `GET /never HTTP/1.1\r\nhost: a\r\n\r\n${post('/sample')}`,
+    // Both at once.
+    `GET /never HTTP/1.1\r\nhost: a\r\n\r\n${post('/checked')}`
   ]
   for (let round = 0; round < 20; round++) {
-    const socket = await begin(special[round % 2])
+    const socket = await begin(special[round % 3])
     socket.resetAndDestroy()
     await allClosed()
     await turns(30)
