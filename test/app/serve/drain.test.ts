@@ -1,10 +1,11 @@
 import { once } from 'node:events'
+import type { Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createDrain } from '../../../app/serve/drain.js'
 import { createTestHttp } from '../../support/http.js'
 import { signal } from '../../support/waiting.js'
-import { dial, dialOpen } from '../../support/wire.js'
+import { dial, dialOpen, statusesIn } from '../../support/wire.js'
 
 /** Of the timers that the drain sets, the test itself runs the one that cuts off, or never does. */
 const holdCutOff = (t: Test): (() => void) => {
@@ -18,6 +19,23 @@ const holdCutOff = (t: Test): (() => void) => {
     }
   })
   return give
+}
+
+/** Of the interval of the drain: what resolves when idle connections have been closed once more. */
+const watchIdleClosed = (t: Test): (() => Promise<void>) => {
+  let next = signal(2)
+  const { setInterval } = globalThis
+  t.intercept(globalThis, 'setInterval', {
+    value: (closeIdle: () => void, milliseconds?: number) =>
+      setInterval(() => {
+        closeIdle()
+        next.give()
+      }, milliseconds)
+  })
+  return () => {
+    next = signal(2)
+    return next.given
+  }
 }
 
 t.test('a connection that is still open nine seconds after the signal is cut off', async t => {
@@ -61,10 +79,11 @@ t.test('an idle connection may bring a last request after the listener is closed
   await once(half.socket, 'connect')
   const drained = drain()
   while (http.server.listening) await setImmediate()
-  used.socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
+  used.socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(2))
   half.socket.write('\r\n')
   await Promise.all([used.closed, half.closed])
   for (const { received } of [used, half]) t.match(received(), /^connection: close\r$[\s\S]*answered$/im)
+  t.strictSame(statusesIn(used.received()), [200, 200, 200], 'or two, of which the last says so')
   t.equal(idle.socket.readyState, 'open')
   await Promise.all([drained, idle.closed])
 })
@@ -116,19 +135,39 @@ t.test('a connection whose request was answered before its body has arrived is c
   const { socket, received, closed } = dial(await http.listen({ host: '127.0.0.1', port: 0 }))
   socket.write('POST /nowhere HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\n1')
   while (!received().endsWith('}')) await once(socket, 'data')
-  const twice = signal(2)
-  const { setInterval } = globalThis
-  t.intercept(globalThis, 'setInterval', {
-    value: (closeIdle: () => void, milliseconds?: number) =>
-      setInterval(() => {
-        closeIdle()
-        twice.give()
-      }, milliseconds)
-  })
+  const idleClosed = watchIdleClosed(t)
   holdCutOff(t)
   const drained = drain()
-  await twice.given
+  await idleClosed()
   t.equal(socket.readyState, 'open')
   socket.write('2')
   await Promise.all([drained, closed])
+})
+
+t.test('a client that is still sending when its connection ends has the time to read its last answer', async t => {
+  for (const [text, status] of [
+    ['nonsense\r\n\r\n', 400],
+    ['GET /slow HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n', 200]
+  ] as const) {
+    const http = createTestHttp()
+    const answered = signal()
+    http.get('/slow', () => answered.given)
+    const drain = createDrain(http)
+    const accepted: Promise<Socket[]> = once(http.server, 'connection')
+    const { socket, closed } = dial(await http.listen({ host: '127.0.0.1', port: 0 }), { allowHalfOpen: true })
+    const ended = once(socket, 'end')
+    socket.write(text)
+    const [connection] = await accepted
+    const idleClosed = watchIdleClosed(t)
+    holdCutOff(t)
+    const drained = drain()
+    await idleClosed()
+    answered.give()
+    await ended
+    await idleClosed()
+    t.equal(connection?.destroyed, false)
+    socket.end()
+    t.strictSame(statusesIn(await closed), [status])
+    await drained
+  }
 })
