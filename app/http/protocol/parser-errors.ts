@@ -43,7 +43,7 @@ export const createParserErrors = (
   onUnparsed: OnUnparsed
 ): ParserErrors => {
   const write = (socket: Socket, refusal: HttpError, packet: unknown): void => {
-    const [, url = ''] = /^[A-Z]+ (\/[^ ?]*)/.exec(String(packet)) ?? []
+    const [, url = ''] = /^[A-Z]+ (\/[^ ]*)/.exec(String(packet)) ?? []
     const answer = answerFor(refusal, formAt(url), NOBODY)
     // The path may be unknown and one under `/auth/`, so no cache may keep the answer.
     const fields = {
